@@ -1,0 +1,28 @@
+// `predict`: the experiment in the simulator.
+#include "cli/experiment_run.hpp"
+#include "cli/verb.hpp"
+
+namespace linerate::cli {
+namespace {
+
+ExitCode run_predict(const Invocation& invocation) {
+  const experiments::Experiment experiment = load(invocation.arguments[0], invocation);
+  return conclude(experiment, predict(experiment, invocation.console), invocation.console);
+}
+
+}  // namespace
+
+const Verb predict_verb{
+    "predict",
+    "predict EXPERIMENT",
+    "simulate an experiment packet by packet",
+    "Prints figures, byte ledger and limits; -o or --json gives the result as JSON. The same file\n"
+    "and seed give the same bytes. Exit code 1 if an assertion of the file is missed.\n"
+    "Example: linerate predict exp.yaml -o predicted.json",
+    true,
+    1,
+    1,
+    nullptr,
+    run_predict};
+
+}  // namespace linerate::cli

@@ -1,0 +1,142 @@
+#include "experiments/definition/build.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+
+namespace linerate::experiments {
+
+namespace {
+
+void check_congestion(BuildContext& context, const std::string& path, const std::string& name) {
+  if (name == "reno" || name == "cubic") return;
+  const bool known = name == "bbr" || name == "dctcp" || name == "vegas" || name == "bbr3";
+  context.error(path,
+                known ? fmt::format("`{}` is not supported yet in this version", name)
+                      : fmt::format("`{}` is no congestion control", name),
+                "write reno or cubic");
+}
+
+void check_stack(BuildContext& context, const std::string& path, const Stack& stack) {
+  check_congestion(context, path + ".congestion", stack.congestion);
+  const auto ordered = [&](const char* low_key, Time low, const char* high_key, Time high) {
+    if (low <= high) return;
+    context.error(path + "." + low_key, fmt::format("{} is above {}", low_key, high_key));
+  };
+  ordered("delayed_ack_min", stack.delayed_ack_min, "delayed_ack_max", stack.delayed_ack_max);
+  ordered("rto_min", stack.rto_min, "rto_max", stack.rto_max);
+  ordered("persist_min", stack.persist_min, "persist_max", stack.persist_max);
+  if (stack.initial_window < 1) {
+    context.error(path + ".initial_window", "nothing could ever be sent", "at least 1 segment");
+  }
+  if (stack.duplicate_ack_threshold < 1) {
+    context.error(path + ".duplicate_ack_threshold", "every acknowledgement would mean a loss",
+                  "at least 1");
+  }
+  if (stack.buffer_factor < 1) {
+    context.error(path + ".buffer_factor", "buffers would hold nothing", "at least 1");
+  }
+  if (stack.delayed_ack_clock == DelayedAckClock::shared_grid && stack.delayed_ack_grid == Time{}) {
+    context.error(path + ".delayed_ack_grid", "a shared grid needs a period", "write 200ms");
+  }
+}
+
+void check_bus(BuildContext& context, const std::string& path, const Bus& bus) {
+  if (bus.width != 32 && bus.width != 64) {
+    context.error(path + ".width", fmt::format("a bus of {} bits does not exist", bus.width),
+                  "write 32 or 64 (PCI 2.2)");
+  }
+  // PCIe encodes both sizes as powers of two from 128 to 4096 bytes (Device Control Register).
+  for (const auto& [key, size] : {std::pair{"max_payload", bus.max_payload},
+                                  std::pair{"max_read_request", bus.max_read_request}}) {
+    if (std::has_single_bit(static_cast<std::uint64_t>(size.count()))) continue;
+    context.error(path + "." + key, fmt::format("{} B is no power of two", size.count()),
+                  "write 128B, 256B, 512B, 1KiB, 2KiB or 4KiB");
+  }
+  if (!std::has_single_bit(static_cast<unsigned>(bus.lanes)) && bus.lanes != 12) {
+    context.error(path + ".lanes", fmt::format("a slot of {} lanes does not exist", bus.lanes),
+                  "write 1, 2, 4, 8, 12, 16 or 32");
+  }
+}
+
+void build_hosts(BuildContext& context) {
+  for (Host& host : context.spec.hosts) {
+    const std::string path = "hosts." + host.name;
+    context.hosts.emplace(host.name, static_cast<int>(context.hosts.size()));
+    if (!context.read.diagnostics.touched(path)) {
+      check_stack(context, path + ".stack", host.stack);
+      check_bus(context, path + ".bus", host.bus);
+    }
+    context.experiment.hosts.push_back(host);
+  }
+  if (context.spec.hosts.empty() && context.given("hosts")) {
+    context.error("hosts", "there is no host", "add one");
+  }
+}
+
+void build_switches(BuildContext& context) {
+  for (SwitchSpec& spec : context.spec.switches) {
+    const std::string path = "switches." + spec.value.name;
+    context.switches.emplace(spec.value.name, static_cast<int>(context.switches.size()));
+    if (context.hosts.contains(spec.value.name)) {
+      context.error(path, fmt::format("a host is called `{}` too", spec.value.name),
+                    "rename one of them");
+    }
+    Switch built = spec.value;
+    for (const Ports::Range& range : spec.ports.ranges) {
+      for (int port = range.first; port <= range.last; ++port) {
+        built.port_rates.push_back(range.rate);
+      }
+    }
+    if (built.port_rates.empty()) {
+      built.port_rates.assign(static_cast<std::size_t>(spec.ports.count),
+                              spec.rate.value_or(BitRate{}));
+    }
+    if (!context.read.diagnostics.touched(path)) {
+      if (spec.ports.count == 0) {
+        context.error(path, "the key `ports` is missing",
+                      "add `ports: 8` and `rate: 1Gbit/s`, or `ports: {\"1-8\": 1Gbit/s}`");
+      } else if (!spec.ports.ranges.empty() && spec.rate) {
+        context.error(path + ".rate", "the ranges of `ports` give the rates already",
+                      "remove `rate`");
+      } else if (spec.ports.ranges.empty() && !spec.rate) {
+        context.error(path + ".ports", fmt::format("{} ports of unknown rate", spec.ports.count),
+                      "add `rate: 1Gbit/s`");
+      }
+    }
+    context.experiment.switches.push_back(std::move(built));
+  }
+}
+
+}  // namespace
+
+void BuildContext::error(const std::string& path, std::string message, std::string remedy) {
+  read.diagnostics.error(read.place_of(path), path, std::move(message), std::move(remedy));
+}
+
+int find_nic(const Host& host, const std::string& name) {
+  for (std::size_t i = 0; i < host.nics.size(); ++i) {
+    if (host.nics[i].name == name) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+std::string nic_list(const Host& host) {
+  std::string text;
+  for (const Nic& nic : host.nics) text += (text.empty() ? "" : ", ") + nic.name;
+  return text.empty() ? "none" : text;
+}
+
+void build_experiment(ReadContext& read, ExperimentSpec& spec, Experiment& experiment) {
+  BuildContext context{read, spec, experiment};
+  experiment.name = spec.name;
+  experiment.seed = static_cast<std::uint64_t>(spec.seed);
+  experiment.lab = spec.lab;
+  build_hosts(context);
+  build_switches(context);
+  build_links(context);
+  build_tests(context);
+  build_judgements(context);
+}
+
+}  // namespace linerate::experiments

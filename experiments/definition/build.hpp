@@ -1,0 +1,37 @@
+// From the file as written to the experiment: looks names up and checks everything that concerns
+// more than one field. Private to the parser.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "experiments/definition/field_reader.hpp"
+
+namespace linerate::experiments {
+
+/// What the builders of links, tests and judgements share.
+struct BuildContext {
+  ReadContext& read;
+  ExperimentSpec& spec;  ///< ends chosen by the build are written back for the resolved file
+  Experiment& experiment;
+  std::map<std::string, int> hosts{}, switches{}, tests{};
+
+  /// Reports against `path`, at the place that set it or the nearest above it.
+  void error(const std::string& path, std::string message, std::string remedy = {});
+  /// Whether the file (or a preset) says anything about `path`.
+  bool given(const std::string& path) const { return read.places.contains(path); }
+};
+
+/// Fills `experiment` from `spec`; errors go to the diagnostics of `read`.
+void build_experiment(ReadContext& read, ExperimentSpec& spec, Experiment& experiment);
+
+void build_links(BuildContext& context);
+void build_tests(BuildContext& context);
+void build_judgements(BuildContext& context);
+
+/// Index of the NIC of `host` called `name`, or -1.
+int find_nic(const Host& host, const std::string& name);
+/// "eth0, eth1" for messages.
+std::string nic_list(const Host& host);
+
+}  // namespace linerate::experiments

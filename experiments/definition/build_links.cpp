@@ -1,0 +1,263 @@
+// Links: ends, media and rates, and the impairments of each direction.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "experiments/definition/build.hpp"
+#include "experiments/definition/media.hpp"
+#include "experiments/definition/nearest.hpp"
+#include "experiments/definition/pattern.hpp"
+
+namespace linerate::experiments {
+
+namespace {
+
+std::string rate_text(BitRate rate) { return format_value({.kind = Kind::rate}, to_value(rate)); }
+
+class LinkBuilder {
+ public:
+  explicit LinkBuilder(BuildContext& context) : context_(context) {
+    for (const auto& [name, index] : context.hosts) nodes_.push_back(name);
+    for (const auto& [name, index] : context.switches) nodes_.push_back(name);
+  }
+
+  void build(LinkSpec& spec) {
+    path_ = spec.name.empty() ? fmt::format("links[{}]", context_.experiment.links.size())
+                              : "links." + spec.name;
+    spec_ = &spec;
+    Link link;
+    link.name = spec.name;
+    link.duplex = spec.duplex;
+    link.length_m = spec.length_m;
+    link.delay = spec.delay;
+    link.jitter = spec.jitter;
+    link.bit_error_rate = spec.bit_error_rate;
+    link.queue = spec.queue;
+    link.cost_eur = spec.cost_eur;
+    if (!spec.name.empty() && !names_.insert(spec.name).second) {
+      context_.error(path_ + ".name", fmt::format("two links are called `{}`", spec.name),
+                     "rename one of them");
+    }
+    if (!context_.read.diagnostics.touched(path_)) {
+      const bool ends_known = ends(link);
+      if (rate(link) && ends_known) {
+        for (const PortRef& end : link.ends) check_port(end, link);
+        impairments(link);
+      }
+    }
+    context_.experiment.links.push_back(std::move(link));
+  }
+
+ private:
+  void error(const std::string& key, std::string message, std::string remedy = {}) {
+    context_.error(path_ + "." + key, std::move(message), std::move(remedy));
+  }
+
+  bool ends(Link& link) {
+    if (spec_->endpoints.size() != 2) {
+      error("endpoints", fmt::format("a link has two ends, not {}", spec_->endpoints.size()),
+            "write [\"a:eth0\", \"s1:1\"]");
+      return false;
+    }
+    bool good = true;
+    for (int end = 0; end < 2; ++end) good = resolve_end(link, end) && good;
+    return good;
+  }
+
+  bool resolve_end(Link& link, int end) {
+    const std::string key = fmt::format("endpoints[{}]", end);
+    std::string& text = spec_->endpoints[static_cast<std::size_t>(end)];
+    const std::size_t colon = text.find(':');
+    const std::string node = text.substr(0, colon);
+    const std::string port = colon == std::string::npos ? "" : text.substr(colon + 1);
+    PortRef& ref = link.ends[end];
+    if (const auto host = context_.hosts.find(node); host != context_.hosts.end()) {
+      ref = {NodeKind::host, host->second, 0};
+      if (!resolve_nic(key, text, port, ref)) return false;
+    } else if (const auto found = context_.switches.find(node); found != context_.switches.end()) {
+      ref = {NodeKind::switch_, found->second, 0};
+      if (!resolve_port(key, node, port, ref)) return false;
+    } else {
+      error(key, fmt::format("there is no host or switch `{}`", node), suggest(node, nodes_));
+      return false;
+    }
+    const auto [use, added] = used_.try_emplace({ref.kind, ref.node, ref.port}, spec_->name);
+    if (added) return true;
+    error(key, fmt::format("`{}` is used by link `{}` already", text, use->second),
+          "a port has one cable: choose another");
+    return false;
+  }
+
+  bool resolve_nic(const std::string& key, std::string& text, const std::string& nic,
+                   PortRef& ref) {
+    const Host& host = context_.experiment.hosts[static_cast<std::size_t>(ref.node)];
+    if (nic.empty() && host.nics.size() == 1) {
+      text = host.name + ":" + host.nics[0].name;
+      return true;
+    }
+    ref.port = find_nic(host, nic);
+    if (ref.port >= 0) return true;
+    error(key,
+          nic.empty() ? fmt::format("`{}` has {} NICs", host.name, host.nics.size())
+                      : fmt::format("`{}` has no NIC `{}`", host.name, nic),
+          fmt::format("its NICs: {}", nic_list(host)));
+    return false;
+  }
+
+  bool resolve_port(const std::string& key, const std::string& node, const std::string& port,
+                    PortRef& ref) {
+    const Switch& device = context_.experiment.switches[static_cast<std::size_t>(ref.node)];
+    const int ports = static_cast<int>(device.port_rates.size());
+    int number = 0;
+    const auto parsed = std::from_chars(port.data(), port.data() + port.size(), number);
+    const bool good = parsed.ec == std::errc{} && parsed.ptr == port.data() + port.size();
+    if (!good || number < 1 || number > ports) {
+      error(key,
+            port.empty() ? fmt::format("the port of switch `{}` is missing", node)
+                         : fmt::format("switch `{}` has no port `{}`", node, port),
+            fmt::format("write {}:1 to {}:{}", node, node, ports));
+      return false;
+    }
+    ref.port = number - 1;
+    return true;
+  }
+
+  bool rate(Link& link) {
+    if (spec_->medium) {
+      const Medium* medium = find_medium(*spec_->medium);
+      if (!medium) {
+        error("medium", fmt::format("`{}` is no Ethernet medium known here", *spec_->medium),
+              suggest(*spec_->medium, medium_names()));
+        return false;
+      }
+      if (spec_->rate && *spec_->rate != medium->rate) {
+        error("rate",
+              fmt::format("{} carries {}, not {}", medium->name, rate_text(medium->rate),
+                          rate_text(*spec_->rate)),
+              "give a medium or a rate");
+        return false;
+      }
+      if (link.duplex == Duplex::half && !medium->half_duplex) {
+        error("duplex", fmt::format("{} has no half duplex", medium->name), "write full");
+      }
+      if (link.duplex == Duplex::full && !medium->full_duplex) {
+        error("medium", fmt::format("{} is half duplex only", medium->name), "add duplex: half");
+      }
+      link.medium = medium->name;
+      link.rate = medium->rate;
+      link.propagation = propagation_delay(*medium, link.length_m);
+    } else if (spec_->rate) {
+      link.rate = *spec_->rate;
+      if (link.length_m > 0) {
+        error("length", "a length needs a medium to run through",
+              "add `medium`, or write the time as `delay`");
+      }
+    } else {
+      context_.error(path_, "neither a medium nor a rate", "add `medium: 1000BASE-T`");
+      return false;
+    }
+    return true;
+  }
+
+  /// A medium decides the speed of its ports, so both must be able to go it.
+  void check_port(const PortRef& end, const Link& link) {
+    const auto node = static_cast<std::size_t>(end.node), port = static_cast<std::size_t>(end.port);
+    const std::string speed =
+        link.medium.empty() ? rate_text(link.rate) : link.medium + ", " + rate_text(link.rate);
+    const char* key = link.medium.empty() ? "rate" : "medium";
+    if (end.kind == NodeKind::switch_) {
+      const Switch& device = context_.experiment.switches[node];
+      if (device.port_rates[port] == BitRate{} || device.port_rates[port] >= link.rate) return;
+      error(key,
+            fmt::format("port {}:{} goes up to {}, the link is {}", device.name, port + 1,
+                        rate_text(device.port_rates[port]), speed),
+            "choose a slower medium or a faster port");
+      return;
+    }
+    const Host& host = context_.experiment.hosts[node];
+    const Nic& nic = host.nics[port];
+    if (nic.rates.empty() || std::count(nic.rates.begin(), nic.rates.end(), link.rate) > 0) return;
+    std::string can;
+    for (const BitRate rate : nic.rates) can += (can.empty() ? "" : ", ") + rate_text(rate);
+    error(key, fmt::format("NIC {}:{} can do {}, the link is {}", host.name, nic.name, can, speed),
+          "choose another medium or NIC");
+  }
+
+  void impairments(Link& link) {
+    for (double& loss : link.loss) loss = spec_->loss.both;
+    each_direction("loss", spec_->loss.directions, [&](int end, const Loss::Direction& loss) {
+      link.loss[end] = loss.probability;
+    });
+    each_direction("drops", spec_->drops, [&](int end, const Drops& drops) {
+      std::vector<std::int64_t> sorted = drops.data_segments;
+      std::sort(sorted.begin(), sorted.end());
+      if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+        error("drops", "a segment is listed twice", "its first transmission is lost once");
+      }
+      link.script[end].drop_data_segments = std::move(sorted);
+    });
+    each_direction("reorder", spec_->reorder, [&](int end, const Reordering& reorder) {
+      link.script[end].reorder_segment = reorder.segment;
+      link.script[end].reorder_positions = reorder.positions;
+    });
+    for (std::size_t i = 0; i < spec_->blackholes.size(); ++i) {
+      const Blackhole& hole = spec_->blackholes[i];
+      if (hole.from >= hole.to) {
+        error(fmt::format("blackholes[{}]", i), "ends before it begins", "let from be before to");
+      }
+      link.blackholes.emplace_back(hole.from, hole.to);
+    }
+  }
+
+  template <class T, class Apply>
+  void each_direction(const char* key, const std::vector<T>& records, Apply&& apply) {
+    bool seen[2] = {false, false};
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      const int end = end_called(records[i].from);
+      const std::string place = fmt::format("{}[{}].from", key, i);
+      if (end < 0) {
+        const auto& ends = spec_->endpoints;
+        error(place, fmt::format("`{}` is not one end of this link", records[i].from),
+              fmt::format("write {} or {}", endpoint_node(ends[0]), endpoint_node(ends[1])));
+      } else if (seen[end]) {
+        error(place, fmt::format("a second record from `{}`", records[i].from),
+              "one record a direction");
+      } else {
+        seen[end] = true;
+        apply(end, records[i]);
+      }
+    }
+  }
+
+  /// The end that is `name`, "a" or "a:eth0"; -1 if none or both are.
+  int end_called(const std::string& name) const {
+    int found = -1;
+    for (int end = 0; end < 2; ++end) {
+      const std::string& text = spec_->endpoints[static_cast<std::size_t>(end)];
+      if (text != name && endpoint_node(text) != name) continue;
+      if (found >= 0) return -1;
+      found = end;
+    }
+    return found;
+  }
+
+  BuildContext& context_;
+  std::vector<std::string> nodes_;
+  std::map<std::tuple<NodeKind, int, int>, std::string> used_;
+  std::set<std::string> names_;
+  LinkSpec* spec_ = nullptr;
+  std::string path_;
+};
+
+}  // namespace
+
+void build_links(BuildContext& context) {
+  LinkBuilder builder(context);
+  for (LinkSpec& spec : context.spec.links) builder.build(spec);
+}
+
+}  // namespace linerate::experiments

@@ -1,0 +1,258 @@
+// The experiment as a value: what both back ends read and nothing else. Only the parser makes one
+// (parse.hpp), so everything here is resolved, merged, expanded and checked.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "experiments/definition/stack.hpp"
+#include "sim/units.hpp"
+
+namespace linerate::experiments {
+
+/// Where a parameter came from: a file with line and column (from 1), or the catalog entry or
+/// built-in default that supplied it.
+struct Origin {
+  std::string source;
+  int line = 0;
+  int column = 0;
+  bool operator==(const Origin&) const = default;
+};
+
+struct Cpu {
+  int cores = 1;
+  bool operator==(const Cpu&) const = default;
+};
+
+enum class BusType { none, pci, pcie };
+
+/// The bus between memory and NICs. For now a station of zero cost: `check` compares its width with
+/// its NICs, and the path goes through it.
+struct Bus {
+  BusType type = BusType::none;
+  int generation = 3;             ///< PCIe
+  int lanes = 8;                  ///< PCIe
+  Bytes max_payload{256};         ///< PCIe
+  Bytes max_read_request{512};    ///< PCIe
+  std::int64_t clock = 33'333'333;  ///< conventional PCI, Hz
+  int width = 32;                 ///< conventional PCI, bits
+  bool operator==(const Bus&) const = default;
+};
+
+/// Interrupt moderation of one direction: at `delay` after the first frame or at the n-th frame.
+struct Coalescing {
+  Time delay{};
+  int frames = 0;
+  bool operator==(const Coalescing&) const = default;
+};
+
+struct Offloads {
+  bool checksum = true;
+  bool tso = false;
+  bool gro = false;
+  bool operator==(const Offloads&) const = default;
+};
+
+struct Nic {
+  std::string name;
+  std::string profile;
+  std::vector<BitRate> rates;     ///< what the port can do; empty: anything
+  Bytes mtu{1500};                ///< largest IP packet
+  int transmit_ring = 256;        ///< descriptors
+  int receive_ring = 256;         ///< descriptors
+  int transmit_queue = 1000;      ///< frames the stack may queue above the ring (txqueuelen)
+  Coalescing transmit_coalescing;
+  Coalescing receive_coalescing;
+  Offloads offloads;
+  std::optional<int> vlan;        ///< 802.1Q tag on everything it sends
+  bool ideal = false;             ///< costs and holds nothing (a tester)
+  bool operator==(const Nic&) const = default;
+};
+
+enum class Forwarding { none, kernel, poll_mode };
+
+struct Host {
+  std::string name;
+  std::string profile;
+  Stack stack;
+  Cpu cpu;
+  Bus bus;
+  std::vector<Nic> nics;
+  Forwarding forwarding = Forwarding::none;
+  std::optional<double> cost_eur;
+  bool operator==(const Host&) const = default;
+};
+
+enum class SwitchForwarding { store_and_forward, cut_through };
+enum class BufferPolicy { per_port, shared };
+
+struct Buffer {
+  Bytes total{0};                 ///< per port or for all ports, by policy; 0: unlimited
+  BufferPolicy policy = BufferPolicy::per_port;
+  double alpha = 1.0;             ///< dynamic threshold: a queue may grow while q < alpha x free
+  bool operator==(const Buffer&) const = default;
+};
+
+struct Switch {
+  std::string name;
+  std::string profile;
+  std::vector<BitRate> port_rates;  ///< highest rate of port 1, 2, …
+  SwitchForwarding forwarding = SwitchForwarding::store_and_forward;
+  Time latency{};                 ///< from the frame's arrival (or header) to the output queue
+  Buffer buffer;
+  std::optional<BitRate> fabric_rate;         ///< sum over all ports, if it limits
+  std::optional<double> fabric_frame_rate;    ///< frames/s over all ports, if it limits
+  std::optional<double> cost_eur;
+  bool operator==(const Switch&) const = default;
+};
+
+enum class NodeKind { host, switch_ };
+
+/// One end of a link: the NIC `port` of host `node`, or port `port` (from 0) of switch `node`.
+struct PortRef {
+  NodeKind kind = NodeKind::host;
+  int node = 0;
+  int port = 0;
+  bool operator==(const PortRef&) const = default;
+};
+
+enum class Duplex { full, half };
+
+/// Scripted impairments of one direction of a link, for replaying captured paths.
+struct Script {
+  std::vector<std::int64_t> drop_data_segments;  ///< ordinals of first transmissions, from 1
+  std::optional<std::int64_t> reorder_segment;   ///< this data segment is delivered …
+  int reorder_positions = 0;                     ///< … after so many later data segments
+  bool operator==(const Script&) const = default;
+};
+
+struct Link {
+  std::string name;               ///< "a-s1" unless given
+  PortRef ends[2];
+  std::string medium;             ///< "1000BASE-T"; empty when only `rate` is given
+  BitRate rate;                   ///< of the medium, or as given
+  Duplex duplex = Duplex::full;
+  double length_m = 0;
+  Time propagation{};             ///< length over the medium's velocity
+  Time delay{};                   ///< added one way
+  Time jitter{};                  ///< uniform in [0, jitter], order kept
+  double loss[2] = {0, 0};        ///< probability per frame, by transmitting end
+  double bit_error_rate = 0;
+  std::optional<Bytes> queue;     ///< makes the link an emulated path with its own drop-tail queue
+                                  ///< of so many wire bytes; hosts hand frames over at once
+  std::vector<std::pair<Time, Time>> blackholes;  ///< [from, to): every frame is lost
+  Script script[2];               ///< by transmitting end
+  std::optional<double> cost_eur;
+  bool operator==(const Link&) const = default;
+};
+
+/// When a writer that has written everything closes its half of the connection.
+enum class Closing { at_once, drained };
+
+enum class TestType { tcp_stream, udp_stream, raw_frames, request_response };
+enum class Direction { forward, reverse, both };
+/// Whose way of timing a transfer (see docs/ARCHITECTURE.md).
+enum class Clock { standard, netperf, nttcp };
+
+/// Writes on a schedule: `count` writes of `size`, one per `interval`, the first `after` the
+/// previous group (or the start).
+struct TimedWrites {
+  Bytes size{0};
+  std::int64_t count = 0;
+  Time interval{};
+  Time after{};
+  bool operator==(const TimedWrites&) const = default;
+};
+
+/// A receiving application that does not always wait in read().
+struct Reader {
+  std::optional<Time> pause_at;   ///< stops reading so long after the start …
+  Time pause_for{};               ///< … for so long
+  Time interval{};                ///< sleeps so long between reads; 0: reads as data comes
+  bool operator==(const Reader&) const = default;
+};
+
+struct Test {
+  std::string name;
+  TestType type = TestType::tcp_stream;
+  /// Sender and receiver NICs, one pair a flow pattern: host index and NIC index.
+  struct Pair {
+    int from_host = 0, from_nic = 0, to_host = 0, to_nic = 0;
+    bool operator==(const Pair&) const = default;
+  };
+  std::vector<Pair> pairs;
+  int flows = 1;                  ///< per pair
+  Direction direction = Direction::forward;
+  std::optional<Bytes> bytes;     ///< per flow; else `duration`
+  Time duration = Time::seconds(10);
+  Time omit{};
+  Bytes write{131072};
+  Bytes read{131072};
+  std::optional<Bytes> send_buffer, receive_buffer;  ///< setsockopt arguments
+  std::optional<Bytes> max_segment;
+  bool no_delay = false;
+  std::optional<BitRate> pacing;
+  std::optional<std::string> congestion;
+  std::optional<BitRate> rate;            ///< udp-stream: payload; raw-frames: on the wire
+  std::optional<double> frame_rate;       ///< raw-frames, frames/s
+  std::vector<Bytes> frame_sizes;         ///< with FCS
+  Bytes datagram{1472};                   ///< udp-stream payload
+  std::vector<TimedWrites> writes;        ///< instead of back-to-back writes
+  Reader reader;
+  Closing close = Closing::at_once;       ///< drained: when every byte is acknowledged
+  Bytes request{1}, response{1};
+  std::optional<std::int64_t> transactions;
+  std::string group;              ///< tests of one group run together; empty: alone
+  Time start{};
+  bool background = false;
+  int repeats = 7;
+  int ip = 4;
+  bool zero_copy = false;
+  bool truncate = false;
+  std::optional<int> core;        ///< both ends are pinned to this core
+  Clock clock = Clock::standard;
+  bool operator==(const Test&) const = default;
+};
+
+enum class Relation { less, less_equal, greater, greater_equal, equal };
+
+/// "bulk.goodput >= 930Mbit/s": a figure path, a relation, a value in the figure's base unit.
+struct Assertion {
+  std::string text, test, figure;
+  Relation relation = Relation::greater_equal;
+  double value = 0;
+  bool operator==(const Assertion&) const = default;
+};
+
+/// `pattern` matches "test.figure" with `*` for any one level; `relative` is a fraction.
+struct Tolerance {
+  std::string pattern;
+  double relative = 0;
+  bool operator==(const Tolerance&) const = default;
+};
+
+enum class LabType { netns, loopback, hosts };
+
+struct Experiment {
+  std::string name;
+  std::uint64_t seed = 1;
+  std::vector<Host> hosts;
+  std::vector<Switch> switches;
+  std::vector<Link> links;
+  std::vector<Test> tests;
+  std::vector<Assertion> assertions;
+  std::vector<Tolerance> tolerances;
+  LabType lab = LabType::netns;
+
+  std::vector<std::string> set;             ///< `--set` as given
+  std::string resolved;                     ///< the resolved file as canonical JSON
+  std::map<std::string, Origin> origins;    ///< by path, "hosts.a.nics.eth0.mtu"
+
+  bool operator==(const Experiment&) const = default;
+};
+
+}  // namespace linerate::experiments

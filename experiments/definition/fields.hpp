@@ -1,0 +1,381 @@
+// Every key of the experiment file, one table per struct. The reader, the resolved output and the
+// JSON Schema all walk these tables, so a new key is one line here.
+//
+// A visitor is called with (key, field, words, rule); `group(key, words, inner)` opens a nested
+// mapping that is no struct of its own; `later({…})` names keys of coming versions, which are
+// refused as such instead of as typing errors.
+#pragma once
+
+#include <optional>
+
+#include "experiments/definition/quantity.hpp"
+#include "experiments/definition/spec.hpp"
+
+namespace linerate::experiments {
+
+/// What a table says about a field beyond its type. Limits are in the unit of the kind.
+struct FieldRule {
+  double low = 0;
+  double high = std::numeric_limits<double>::infinity();
+  bool required = false;
+  std::optional<Kind> kind{};  ///< where the C++ type does not tell (double, string)
+};
+
+constexpr FieldRule kRequired{.required = true};
+constexpr FieldRule kRequiredName{.required = true, .kind = Kind::name};
+constexpr FieldRule kAtLeastOne{.low = 1};
+constexpr FieldRule kProbability{.high = 1, .kind = Kind::fraction};
+constexpr FieldRule kMoney{.kind = Kind::money};
+constexpr FieldRule kPerSecond{.kind = Kind::per_second};
+
+inline constexpr Word kNagleWords[] = {{"off", int(Nagle::off)},
+                                       {"rfc896", int(Nagle::rfc896)},
+                                       {"half-segment", int(Nagle::half_segment)},
+                                       {"minshall", int(Nagle::minshall)}};
+inline constexpr Word kWriterWakeWords[] = {{"any-space", int(WriterWake::any_space)},
+                                            {"third-free", int(WriterWake::third_free)},
+                                            {"low-water", int(WriterWake::low_water)}};
+inline constexpr Word kAccountingWords[] = {{"truesize", int(BufferAccounting::truesize)},
+                                            {"payload", int(BufferAccounting::payload)}};
+inline constexpr Word kWindowRuleWords[] = {{"bsd-space", int(WindowRule::bsd_space)},
+                                            {"half-space", int(WindowRule::half_space)},
+                                            {"adv-win-scale", int(WindowRule::adv_win_scale)},
+                                            {"scaling-ratio", int(WindowRule::scaling_ratio)}};
+inline constexpr Word kAckRuleWords[] = {{"linux-receive", int(AckRule::linux_receive)},
+                                         {"linux-2-2", int(AckRule::linux_2_2)},
+                                         {"every-second", int(AckRule::every_second)},
+                                         {"window-update", int(AckRule::window_update)}};
+inline constexpr Word kAckClockWords[] = {{"per-connection", int(DelayedAckClock::per_connection)},
+                                          {"shared-grid", int(DelayedAckClock::shared_grid)}};
+inline constexpr Word kRecoveryWords[] = {{"reno", int(Recovery::reno)},
+                                          {"newreno", int(Recovery::newreno)},
+                                          {"sack", int(Recovery::sack)},
+                                          {"rack", int(Recovery::rack)}};
+inline constexpr Word kBusWords[] = {
+    {"none", int(BusType::none)}, {"pci", int(BusType::pci)}, {"pcie", int(BusType::pcie)}};
+inline constexpr Word kForwardingWords[] = {{"none", int(Forwarding::none)},
+                                            {"kernel", int(Forwarding::kernel)},
+                                            {"poll-mode", int(Forwarding::poll_mode)}};
+inline constexpr Word kSwitchForwardingWords[] = {
+    {"store-and-forward", int(SwitchForwarding::store_and_forward)},
+    {"cut-through", int(SwitchForwarding::cut_through)}};
+inline constexpr Word kBufferPolicyWords[] = {{"per-port", int(BufferPolicy::per_port)},
+                                              {"shared", int(BufferPolicy::shared)}};
+inline constexpr Word kDuplexWords[] = {{"full", int(Duplex::full)}, {"half", int(Duplex::half)}};
+inline constexpr Word kTestTypeWords[] = {{"tcp-stream", int(TestType::tcp_stream)},
+                                          {"udp-stream", int(TestType::udp_stream)},
+                                          {"raw-frames", int(TestType::raw_frames)},
+                                          {"request-response", int(TestType::request_response)},
+                                          {"file-transfer", -1, true},
+                                          {"rfc2544-throughput", -1, true},
+                                          {"rfc2544-latency", -1, true},
+                                          {"rfc2544-frame-loss", -1, true},
+                                          {"rfc2544-back-to-back", -1, true}};
+inline constexpr Word kDirectionWords[] = {{"forward", int(Direction::forward)},
+                                           {"reverse", int(Direction::reverse)},
+                                           {"both", int(Direction::both)}};
+inline constexpr Word kClockWords[] = {{"default", int(Clock::standard)},
+                                       {"netperf", int(Clock::netperf)},
+                                       {"nttcp", int(Clock::nttcp)},
+                                       {"lftp", -1, true}};
+inline constexpr Word kClosingWords[] = {{"at-once", int(Closing::at_once)},
+                                         {"drained", int(Closing::drained)}};
+inline constexpr Word kLabWords[] = {{"netns", int(LabType::netns)},
+                                     {"loopback", int(LabType::loopback)},
+                                     {"hosts", int(LabType::hosts), true}};
+
+inline std::span<const Word> words_of(Nagle) { return kNagleWords; }
+inline std::span<const Word> words_of(WriterWake) { return kWriterWakeWords; }
+inline std::span<const Word> words_of(BufferAccounting) { return kAccountingWords; }
+inline std::span<const Word> words_of(WindowRule) { return kWindowRuleWords; }
+inline std::span<const Word> words_of(AckRule) { return kAckRuleWords; }
+inline std::span<const Word> words_of(DelayedAckClock) { return kAckClockWords; }
+inline std::span<const Word> words_of(Recovery) { return kRecoveryWords; }
+inline std::span<const Word> words_of(BusType) { return kBusWords; }
+inline std::span<const Word> words_of(Forwarding) { return kForwardingWords; }
+inline std::span<const Word> words_of(SwitchForwarding) { return kSwitchForwardingWords; }
+inline std::span<const Word> words_of(BufferPolicy) { return kBufferPolicyWords; }
+inline std::span<const Word> words_of(Duplex) { return kDuplexWords; }
+inline std::span<const Word> words_of(TestType) { return kTestTypeWords; }
+inline std::span<const Word> words_of(Direction) { return kDirectionWords; }
+inline std::span<const Word> words_of(Clock) { return kClockWords; }
+inline std::span<const Word> words_of(Closing) { return kClosingWords; }
+inline std::span<const Word> words_of(LabType) { return kLabWords; }
+
+template <class V>
+void describe(V& v, Stack& s) {
+  v("preset", s.preset, "catalog entry the parameters start from");
+  Stack::describe(v, s);
+}
+
+template <class V>
+void describe(V& v, Cpu& s) {
+  v("cores", s.cores, "processor cores", FieldRule{.low = 1, .high = 4096});
+}
+
+template <class V>
+void describe(V& v, Bus& s) {
+  v("type", s.type, "bus between memory and NICs");
+  v("generation", s.generation, "PCIe generation", FieldRule{.low = 1, .high = 7});
+  v("lanes", s.lanes, "PCIe lanes", FieldRule{.low = 1, .high = 32});
+  v("max_payload", s.max_payload, "PCIe maximum payload size", FieldRule{.low = 128, .high = 4096});
+  v("max_read_request", s.max_read_request, "PCIe maximum read request size",
+    FieldRule{.low = 128, .high = 4096});
+  v("clock", s.clock, "conventional PCI clock",
+    FieldRule{.low = 1e6, .high = 1e9, .kind = Kind::hertz});
+  v("width", s.width, "conventional PCI width in bits", FieldRule{.low = 32, .high = 64});
+}
+
+template <class V>
+void describe(V& v, Coalescing& s) {
+  v("delay", s.delay, "longest wait after the first frame");
+  v("frames", s.frames, "frames that end the wait; 0: no such limit", FieldRule{.high = 1'000'000});
+}
+
+template <class V>
+void describe(V& v, Offloads& s) {
+  v("checksum", s.checksum, "checksums in hardware");
+  v("tso", s.tso, "TCP segmentation offload");
+  v("gro", s.gro, "merges received segments (GRO)");
+}
+
+template <class V>
+void describe(V& v, Nic& s) {
+  // An IPv4 host must take 68 bytes (RFC 791) and the length field ends at 65535.
+  constexpr FieldRule kMtu{.low = 68, .high = 65535};
+  constexpr FieldRule kRing{.low = 1, .high = 1'048'576};
+  v("profile", s.profile, "catalog entry, or a file of ./profiles");
+  v("rates", s.rates, "what the port can do; empty: anything", kAtLeastOne);
+  v("mtu", s.mtu, "largest IP packet", kMtu);
+  v("transmit_ring", s.transmit_ring, "transmit descriptors", kRing);
+  v("receive_ring", s.receive_ring, "receive descriptors", kRing);
+  v("transmit_queue", s.transmit_queue, "frames queued above the ring (txqueuelen)", kRing);
+  v.group("coalesce", "interrupt moderation", [&](auto& inner) {
+    inner("rx", s.receive_coalescing, "of received frames");
+    inner("tx", s.transmit_coalescing, "of sent frames");
+  });
+  v("offloads", s.offloads, "work the NIC takes over");
+  v("vlan", s.vlan, "802.1Q tag on everything it sends", FieldRule{.low = 1, .high = 4094});
+  v("ideal", s.ideal, "costs and holds nothing (a tester)");
+  v.later({"encapsulation", "queues", "pause"});
+}
+
+template <class V>
+void describe(V& v, Host& s) {
+  v("profile", s.profile, "catalog entry, or a file of ./profiles");
+  v("stack", s.stack, "TCP/IP stack: a preset's name, or a preset and what differs from it");
+  v("cpu", s.cpu, "processor");
+  v("bus", s.bus, "bus between memory and NICs");
+  v("nics", s.nics, "network interfaces by name");
+  v("forwarding", s.forwarding, "makes the host a router");
+  v("cost", s.cost_eur, "price of one", kMoney);
+  v.later({"disk", "bonds"});
+}
+
+template <class V>
+void describe(V& v, Buffer& s) {
+  v("total", s.total, "frame memory, of each port or of all, by policy; 0: unlimited");
+  v("policy", s.policy, "whose the memory is");
+  v("alpha", s.alpha,
+    "dynamic threshold of a shared buffer: a queue grows while below alpha x free",
+    FieldRule{.low = 1e-6, .high = 1e6, .kind = Kind::number});
+}
+
+template <class V>
+void describe(V& v, SwitchSpec& s) {
+  v("profile", s.value.profile, "catalog entry, or a file of ./profiles");
+  v("ports", s.ports, "number of ports, or the rate of each range of ports");
+  v("rate", s.rate, "highest rate of every port, with a number of ports", kAtLeastOne);
+  v("forwarding", s.value.forwarding, "when a frame may leave");
+  v("latency", s.value.latency, "from a frame's arrival to its output queue");
+  v("buffer", s.value.buffer, "frame memory");
+  v("fabric_rate", s.value.fabric_rate, "sum over all ports, if that limits", kAtLeastOne);
+  v("fabric_frame_rate", s.value.fabric_frame_rate,
+    "frames a second over all ports, if that limits",
+    FieldRule{.low = 1, .kind = Kind::per_second});
+  v("cost", s.value.cost_eur, "price of one", kMoney);
+  v.later({"vlans", "queues", "classes", "pause"});
+}
+
+template <class V>
+void describe(V& v, Blackhole& s) {
+  v("from", s.from, "first moment at which frames are lost", kRequired);
+  v("to", s.to, "first moment at which they pass again", kRequired);
+}
+
+template <class V>
+void describe(V& v, Drops& s) {
+  v("from", s.from, "the node that sends them", kRequired);
+  v("data_segments", s.data_segments, "ordinals of the data segments, from 1",
+    FieldRule{.low = 1, .required = true});
+}
+
+template <class V>
+void describe(V& v, Loss::Direction& s) {
+  v("from", s.from, "the node whose frames are lost", kRequired);
+  v("probability", s.probability, "of losing a frame",
+    FieldRule{.high = 1, .required = true, .kind = Kind::fraction});
+}
+
+template <class V>
+void describe(V& v, Reordering& s) {
+  v("from", s.from, "the node that sends it", kRequired);
+  v("segment", s.segment, "ordinal of the data segment, from 1",
+    FieldRule{.low = 1, .required = true});
+  v("positions", s.positions, "later data segments delivered before it",
+    FieldRule{.low = 1, .high = 1'000'000, .required = true});
+}
+
+template <class V>
+void describe(V& v, LinkSpec& s) {
+  v("name", s.name, "\"a-s1\" by its ends unless given", FieldRule{.kind = Kind::text});
+  v("endpoints", s.endpoints, "the two ends, host:nic or switch:port", kRequired);
+  v("medium", s.medium, "Ethernet medium, which decides the rate: 1000BASE-T");
+  v("rate", s.rate, "rate, instead of a medium", kAtLeastOne);
+  v("duplex", s.duplex, "full or half");
+  v("length", s.length_m, "of the cable", FieldRule{.high = 1e9, .kind = Kind::length});
+  v("delay", s.delay, "added one way");
+  v("jitter", s.jitter, "added, uniform in [0, jitter], order kept");
+  v("loss", s.loss, "probability of losing a frame", kProbability);
+  v("bit_error_rate", s.bit_error_rate, "probability of a wrong bit",
+    FieldRule{.high = 1, .kind = Kind::number});
+  v("queue", s.queue, "drop-tail queue in wire bytes: makes the link an emulated path",
+    kAtLeastOne);
+  v("blackholes", s.blackholes, "times in which every frame is lost");
+  v("drops", s.drops, "data segments lost at their first transmission");
+  v("reorder", s.reorder, "a data segment delivered late");
+  v("cost", s.cost_eur, "price of one", kMoney);
+  v.later({"events", "hub"});
+}
+
+template <class V>
+void describe(V& v, TimedWrites& s) {
+  v("size", s.size, "of one write", FieldRule{.low = 1, .required = true});
+  v("count", s.count, "writes", FieldRule{.low = 1, .required = true});
+  v("interval", s.interval, "from write to write");
+  v("after", s.after, "from the previous writes, or the start, to the first of these");
+}
+
+template <class V>
+void describe(V& v, Reader& s) {
+  v("pause_at", s.pause_at, "stops reading so long after the start");
+  v("pause_for", s.pause_for, "for so long");
+  v("interval", s.interval, "sleeps so long between reads; 0: reads as data comes");
+}
+
+template <class V>
+void describe(V& v, TestSpec& spec) {
+  Test& s = spec.value;
+  constexpr FieldRule kFrame{.low = 64, .high = 65'557};  // limits by MTU come with the NIC
+  v("name", s.name, "by which results, assertions and tolerances know it", kRequiredName);
+  v("type", s.type, "what is sent", kRequired);
+  v("from", spec.from, "sending host, or host:nic", kRequired);
+  v("to", spec.to, "receiving host, or host:nic", kRequired);
+  v("flows", s.flows, "connections of each pair", FieldRule{.low = 1, .high = 100'000});
+  v("direction", s.direction, "which way data flows");
+  v("bytes", s.bytes, "payload of each flow, instead of a duration", kAtLeastOne);
+  v("duration", s.duration, "how long data is sent");
+  v("omit", s.omit, "start of the duration that is not counted");
+  v("write", s.write, "size of each write call", FieldRule{.low = 1, .high = 1 << 30});
+  v("read", s.read, "size of each read call", FieldRule{.low = 1, .high = 1 << 30});
+  v("socket_buffer", spec.socket_buffer, "setsockopt's argument, for both or each", kAtLeastOne);
+  v("max_segment", s.max_segment, "TCP_MAXSEG", FieldRule{.low = 88, .high = 65'495});
+  v("no_delay", s.no_delay, "TCP_NODELAY");
+  v("pacing", s.pacing, "SO_MAX_PACING_RATE", kAtLeastOne);
+  v("congestion", s.congestion, "congestion control, instead of the stack's: reno or cubic");
+  v("rate", s.rate, "udp-stream: of the payload; raw-frames: on the wire", kAtLeastOne);
+  v("frame_rate", s.frame_rate, "raw-frames: frames a second",
+    FieldRule{.low = 1e-3, .kind = Kind::per_second});
+  v("frame_size", spec.frame_size, "frame size with FCS", kFrame);
+  v("frame_sizes", s.frame_sizes, "frame sizes with FCS, one after the other", kFrame);
+  v("datagram", s.datagram, "udp-stream: payload of a datagram",
+    FieldRule{.low = 1, .high = 65'507});
+  v("writes", s.writes, "writes on a schedule, instead of back to back");
+  v("reader", s.reader, "a receiver that does not always wait in read()");
+  v("request", s.request, "size of a request", FieldRule{.low = 1, .high = 1 << 30});
+  v("response", s.response, "size of a response", FieldRule{.low = 1, .high = 1 << 30});
+  v("transactions", s.transactions, "ends after so many, instead of a duration", kAtLeastOne);
+  v("group", s.group, "tests of one group run together");
+  v("close", s.close, "when a sender that has written everything closes");
+  v("start", s.start, "begins so long after its group");
+  v("background", s.background, "load for others: runs as long as they do, is not judged");
+  v("repeats", s.repeats, "runs", FieldRule{.low = 1, .high = 1000});
+  v("ip", s.ip, "4 or 6", FieldRule{.low = 4, .high = 6});
+  v("zero_copy", s.zero_copy, "MSG_ZEROCOPY");
+  v("truncate", s.truncate, "MSG_TRUNC: the receiver does not copy");
+  v.group("cpu", "where the programs run", [&](auto& inner) {
+    inner("core", s.core, "both ends are pinned to this core", FieldRule{.high = 4095});
+    inner.later({"quota"});
+  });
+  v("clock", s.clock, "whose way of timing a transfer");
+  v.later({"sizes", "arrivals", "outstanding", "device", "allowed_loss", "resolution", "trial"});
+}
+
+constexpr unsigned kTcp = 1u << unsigned(TestType::tcp_stream);
+constexpr unsigned kUdp = 1u << unsigned(TestType::udp_stream);
+constexpr unsigned kRaw = 1u << unsigned(TestType::raw_frames);
+constexpr unsigned kRpc = 1u << unsigned(TestType::request_response);
+
+/// Keys of a test that mean something only in some types; the others are for all.
+struct KeyOfTypes {
+  std::string_view key;
+  unsigned types;
+};
+inline constexpr KeyOfTypes kKeysOfTypes[] = {
+    {"bytes", kTcp | kUdp},
+    {"write", kTcp | kRpc},
+    {"read", kTcp | kRpc},
+    {"socket_buffer", kTcp | kUdp | kRpc},
+    {"max_segment", kTcp | kRpc},
+    {"no_delay", kTcp | kRpc},
+    {"pacing", kTcp | kRpc},
+    {"congestion", kTcp | kRpc},
+    {"rate", kUdp | kRaw},
+    {"frame_rate", kRaw},
+    {"frame_size", kRaw},
+    {"frame_sizes", kRaw},
+    {"datagram", kUdp},
+    {"writes", kTcp},
+    {"reader", kTcp},
+    {"request", kRpc},
+    {"response", kRpc},
+    {"transactions", kRpc},
+    {"ip", kTcp | kUdp | kRpc},
+    {"zero_copy", kTcp | kUdp},
+    {"truncate", kTcp | kRpc},
+    {"clock", kTcp},
+    {"close", kTcp},
+};
+
+/// Whether `key` means anything in this test, by its type and by the keys that take its place.
+inline bool key_applies(const TestSpec& test, std::string_view key) {
+  const Test& s = test.value;
+  if (key == "duration" || key == "omit") return !s.bytes && !s.transactions;
+  if (key == "write" && !s.writes.empty()) return false;
+  for (const KeyOfTypes& entry : kKeysOfTypes) {
+    if (entry.key == key) return (entry.types >> unsigned(s.type) & 1u) != 0;
+  }
+  return true;
+}
+
+template <class V>
+void describe(V& v, ExperimentSpec& s) {
+  v("schema_version", s.schema_version, "1", FieldRule{.low = 1, .high = 1, .required = true});
+  v("name", s.name, "of the experiment", kRequiredName);
+  v("description", s.description, "what it is about");
+  v("seed", s.seed, "of every random stream");
+  v("hosts", s.hosts, "computers by name", kRequired);
+  v("switches", s.switches, "switches by name");
+  v("links", s.links, "cables, and paths in place of cables");
+  v("tests", s.tests, "what is sent and measured", kRequired);
+  v("assert", s.assertions, "\"bulk.goodput >= 930Mbit/s\", judged by every verb");
+  v("tolerance", s.tolerances, "largest relative error by \"test.figure\", * for any one level",
+    FieldRule{.kind = Kind::fraction});
+  v.group("lab", "how `measure` realises the experiment", [&](auto& inner) {
+    inner("type", s.lab, "network namespaces or the loopback interface");
+    inner.later({"hosts", "switches", "configure"});
+  });
+  v.later({"vary", "goal", "minimize", "topology", "events"});
+}
+
+}  // namespace linerate::experiments

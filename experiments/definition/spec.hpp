@@ -1,0 +1,104 @@
+// An experiment file as written: fields read and in range, but names not yet looked up and nothing
+// checked against anything else. The build (build.hpp) turns it into an Experiment.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "experiments/definition/experiment.hpp"
+
+namespace linerate::experiments {
+
+/// `ports: 8`, or `ports: {"1-48": 25Gbit/s, "49-56": 100Gbit/s}`.
+struct Ports {
+  struct Range {
+    int first = 1, last = 1;
+    BitRate rate;
+    bool operator==(const Range&) const = default;
+  };
+  int count = 0;
+  std::vector<Range> ranges;
+  bool operator==(const Ports&) const = default;
+};
+
+struct SwitchSpec {
+  Switch value;
+  Ports ports;
+  std::optional<BitRate> rate;
+};
+
+// What concerns one direction of a link is a list of records, each `from` the node that sends (or
+// "a:eth1", should a node be linked to itself): `drops: [{from: a, data_segments: [40]}]`.
+struct Drops {
+  std::string from;
+  std::vector<std::int64_t> data_segments;
+};
+
+struct Reordering {
+  std::string from;
+  std::int64_t segment = 0;
+  int positions = 0;
+};
+
+/// `loss: 1%` for both directions, or `loss: [{from: a, probability: 1%}]`.
+struct Loss {
+  struct Direction {
+    std::string from;
+    double probability = 0;
+  };
+  double both = 0;
+  std::vector<Direction> directions;
+};
+
+struct Blackhole {
+  Time from, to;
+};
+
+struct LinkSpec {
+  std::string name;
+  std::vector<std::string> endpoints;
+  std::optional<std::string> medium;
+  std::optional<BitRate> rate;
+  Duplex duplex = Duplex::full;
+  double length_m = 0;
+  Time delay, jitter;
+  Loss loss;
+  double bit_error_rate = 0;
+  std::optional<Bytes> queue;
+  std::vector<Blackhole> blackholes;
+  std::vector<Drops> drops;
+  std::vector<Reordering> reorder;
+  std::optional<double> cost_eur;
+};
+
+/// `socket_buffer: 64KiB`, or `{send: 64KiB, receive: 32KiB}`.
+struct SocketBuffer {
+  std::optional<Bytes> send, receive;
+  bool operator==(const SocketBuffer&) const = default;
+};
+
+struct TestSpec {
+  Test value;  ///< all but its pairs and buffers
+  std::string from, to;
+  SocketBuffer socket_buffer;
+  std::optional<Bytes> frame_size;
+};
+
+struct ExperimentSpec {
+  int schema_version = 0;
+  std::string name;
+  std::optional<std::string> description;
+  std::int64_t seed = 1;
+  std::vector<Host> hosts;
+  std::vector<SwitchSpec> switches;
+  std::vector<LinkSpec> links;
+  std::vector<TestSpec> tests;
+  std::vector<std::string> assertions;
+  std::vector<Tolerance> tolerances;
+  LabType lab = LabType::netns;
+};
+
+}  // namespace linerate::experiments

@@ -1,0 +1,121 @@
+// results/: what a prediction, a measurement and a published table have in common, and what is done
+// with it: statistics, JSON, comparison, judgement, tables. Must not know which back end made it.
+//
+// Figures are a map from name to samples, so that compare, assertions and tolerances treat every
+// figure alike.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace linerate::experiments {
+
+enum class Better { higher, lower, neither };
+
+/// One figure of a test. Values are in base units, spelled "bit/s", "s", "B", "1/s", "count",
+/// "fraction" (0..1) or "EUR".
+struct Figure {
+  std::string unit;
+  Better better = Better::higher;
+  std::vector<double> samples;                          ///< sorted
+  std::optional<std::pair<double, double>> ci95;        ///< of the median, order statistics
+  std::optional<std::pair<double, double>> model95;     ///< from the intervals of parameters
+
+  /// Middle sample, or the mean of the two middle ones. Needs at least one sample.
+  double median() const;
+  bool operator==(const Figure&) const = default;
+};
+
+/// The rate of one test at one layer and where the bytes of a full frame go.
+struct LayerRate {
+  std::string name;       ///< payload | l4 | l3 | l2 | wire
+  double rate = 0;        ///< bit/s
+  std::int64_t bytes_per_frame = 0;
+  bool operator==(const LayerRate&) const = default;
+};
+
+struct HostUse {
+  std::map<std::string, double> figures;  ///< "sender.calls", "segments_sent", "acks_sent", …
+  bool operator==(const HostUse&) const = default;
+};
+
+struct PortCounters {
+  std::int64_t frames_sent = 0;
+  std::int64_t wire_bytes_sent = 0;
+  std::map<std::string, std::int64_t> drops;  ///< by cause
+  std::int64_t peak_queue = 0;                ///< bytes
+  bool operator==(const PortCounters&) const = default;
+};
+
+struct Interval {
+  double from = 0, to = 0;                    ///< s
+  std::map<std::string, double> figures;      ///< "goodput", "cwnd", "srtt", "retransmits", …
+  bool operator==(const Interval&) const = default;
+};
+
+/// How far one resource is used, or how long a cause kept the sender waiting.
+struct Limit {
+  std::string resource;           ///< "link a-s1", "receive window", "nagle", …
+  double utilisation = 0;         ///< fraction of capacity, or of the time, 0..1
+  bool binds = false;
+  std::string formula;            ///< with its figures
+  std::string parameter;          ///< path of the parameter to change
+  std::string origin;             ///< "file:line"
+  bool operator==(const Limit&) const = default;
+};
+
+struct TestResult {
+  std::string name;               ///< "fwd" or "fwd[64B]"
+  std::string type;
+  std::map<std::string, Figure> figures;
+  std::vector<LayerRate> layers;
+  std::map<std::string, HostUse> hosts;
+  std::map<std::string, PortCounters> ports;  ///< "a:eth0"
+  std::vector<Interval> intervals;
+  std::vector<Limit> limits;      ///< ranked, the binding one first
+  std::vector<std::string> notes;
+  bool operator==(const TestResult&) const = default;
+};
+
+/// How faithfully a lab realised one element of the experiment.
+struct Realisation {
+  std::string element;            ///< "links.a-b.rate"
+  std::string how;                ///< realised | approximated | ignored
+  std::string why;
+  bool operator==(const Realisation&) const = default;
+};
+
+struct Provenance {
+  std::string experiment;         ///< resolved experiment, JSON text
+  std::vector<std::string> set;
+  std::uint64_t seed = 0;
+  std::string version;
+  bool operator==(const Provenance&) const = default;
+};
+
+enum class Backend { simulated, measured, published };
+
+struct Result {
+  Backend backend = Backend::simulated;
+  bool complete = true;
+  Provenance provenance;
+  std::vector<TestResult> tests;
+  std::vector<Realisation> realisation;              ///< measured results only
+  std::map<std::string, std::string> environment;    ///< measured results only: kernel, CPU, …
+  std::vector<std::string> notes;
+  bool operator==(const Result&) const = default;
+};
+
+/// A figure from its samples: sorts them and adds the 95 % interval of the median by order
+/// statistics (absent below six samples, where no pair of ranks covers 95 %).
+Figure make_figure(std::string unit, Better better, std::vector<double> samples);
+
+/// The usual direction of a figure by its name: rates and fairness are better higher; times, CPU,
+/// loss, retransmits and cost lower; anything else neither.
+Better usual_direction(const std::string& figure);
+
+}  // namespace linerate::experiments

@@ -1,0 +1,115 @@
+#include "models/apps/stream.hpp"
+
+#include <algorithm>
+
+namespace linerate::models {
+
+StreamWriter::StreamWriter(const experiments::Test& test)
+    : write_size_(test.write),
+      limit_(test.bytes ? test.bytes->count() : 0),
+      duration_(test.duration),
+      drains_(test.close == experiments::Closing::drained),
+      schedule_(test.writes) {}
+
+Time StreamWriter::first_due() const {
+  return schedule_.empty() ? Time::never() : started_ + schedule_.front().after;
+}
+
+bool StreamWriter::begin_scheduled_write(Time now) {
+  if (group_ == schedule_.size() || now < next_due_) return false;
+  const experiments::TimedWrites& group = schedule_[group_];
+  current_ = group.size.count();
+  // The schedule is absolute: a late write does not move the ones after it.
+  if (++in_group_ < group.count) {
+    next_due_ += group.interval;
+  } else {
+    in_group_ = 0;
+    ++group_;
+    next_due_ = group_ < schedule_.size() ? next_due_ + schedule_[group_].after : Time::never();
+  }
+  return true;
+}
+
+bool StreamWriter::begin_write(Time now) {
+  if (!schedule_.empty()) return begin_scheduled_write(now);
+  if (limit_ > 0) {
+    current_ = std::min(write_size_.count(), limit_ - written_);
+    return current_ > 0;
+  }
+  if (now >= started_ + duration_) return false;
+  current_ = write_size_.count();
+  return true;
+}
+
+void StreamWriter::run(Time now, tcp::Endpoint& endpoint) {
+  if (shut_down_ || started_ == Time::never()) return;
+  for (;;) {
+    if (current_ == 0) {
+      if (!begin_write(now)) break;
+      ++calls_;
+    }
+    const std::int64_t taken = endpoint.write(now, Bytes(current_)).count();
+    current_ -= taken;
+    written_ += taken;
+    if (current_ > 0) return;  // asleep in write()
+    last_return_ = now;
+  }
+  const bool more_to_come = !schedule_.empty() && group_ < schedule_.size();
+  if (more_to_come) return;
+  if (drains_ && endpoint.info().bytes_acked < written_) return;
+  endpoint.shutdown(now);
+  shut_down_ = true;
+}
+
+Time StreamWriter::deadline() const {
+  return shut_down_ || current_ > 0 ? Time::never() : next_due_;
+}
+
+StreamReader::StreamReader(const experiments::Test& test)
+    : read_size_(test.read),
+      habit_(test.reader),
+      omit_(test.omit),
+      duration_(test.duration),
+      counts_window_(!test.bytes) {}
+
+void StreamReader::start(Time connected) {
+  started_ = connected;
+  if (habit_.pause_at) {
+    pause_from_ = connected + *habit_.pause_at;
+    pause_to_ = pause_from_ + habit_.pause_for;
+  }
+}
+
+bool StreamReader::asleep(Time now) {
+  if (now >= pause_from_ && now < pause_to_) {
+    wake_at_ = pause_to_;
+    return true;
+  }
+  if (wake_at_ != Time::never() && now < wake_at_) return true;
+  wake_at_ = Time::never();
+  return false;
+}
+
+void StreamReader::run(Time now, tcp::Endpoint& endpoint) {
+  if (finished_ || started_ == Time::never()) return;
+  while (endpoint.readable() > Bytes(0)) {
+    if (asleep(now)) return;
+    const std::int64_t got = endpoint.read(now, read_size_).count();
+    ++calls_;
+    bytes_ += got;
+    if (counts_window_ && now >= started_ + omit_ && now <= started_ + duration_)
+      window_bytes_ += got;
+    if (first_read_ == Time::never()) first_read_ = now;
+    last_read_ = now;
+    if (habit_.interval > Time{}) wake_at_ = now + habit_.interval;
+  }
+  if (endpoint.peer_closed()) {
+    ++calls_;  // the read() that returns 0
+    finished_ = true;
+    end_of_stream_ = now;
+    wake_at_ = Time::never();
+    endpoint.shutdown(now);
+  }
+}
+
+}  // namespace linerate::models

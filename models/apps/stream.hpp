@@ -1,0 +1,89 @@
+// The applications at the two ends of a TCP stream: a writer of blocking writes and a reader. Each
+// is called when something it waits for may have happened and does all it can at that moment.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "experiments/definition/experiment.hpp"
+#include "models/tcp/endpoint.hpp"
+#include "sim/units.hpp"
+
+namespace linerate::models {
+
+/// Writes back to back, or on a schedule, until its bytes or its time are spent; then shuts down
+/// its half of the connection.
+class StreamWriter {
+ public:
+  explicit StreamWriter(const experiments::Test& test);
+
+  /// `connected` is when the connection was established; the clock of the test starts there.
+  void start(Time connected) {
+    started_ = last_return_ = connected;
+    next_due_ = first_due();
+  }
+  void run(Time now, tcp::Endpoint& endpoint);
+  /// When to call again without being woken.
+  Time deadline() const;
+
+  Time started() const { return started_; }
+  Time last_return() const { return last_return_; }  ///< when the last write() came back
+  std::int64_t calls() const { return calls_; }
+  std::int64_t bytes() const { return written_; }
+  bool finished() const { return shut_down_; }
+
+ private:
+  bool begin_write(Time now);
+  bool begin_scheduled_write(Time now);
+  Time first_due() const;
+
+  Bytes write_size_;
+  std::int64_t limit_;  // bytes; 0: by time
+  Time duration_;
+  bool drains_;  // closes only when everything is acknowledged
+  std::vector<experiments::TimedWrites> schedule_;
+  std::size_t group_ = 0;  // of the schedule
+  std::int64_t in_group_ = 0;
+  Time next_due_ = Time::never();
+  Time started_ = Time::never();
+  Time last_return_{};
+  std::int64_t current_ = 0;  // bytes left of the write in progress
+  std::int64_t calls_ = 0, written_ = 0;
+  bool shut_down_ = false;
+};
+
+/// Reads whatever is there, in calls of at most its read size, unless it sleeps.
+class StreamReader {
+ public:
+  explicit StreamReader(const experiments::Test& test);
+
+  void start(Time connected);
+  void run(Time now, tcp::Endpoint& endpoint);
+  Time deadline() const { return wake_at_; }
+
+  Time started() const { return started_; }
+  Time first_read() const { return first_read_; }
+  Time last_read() const { return last_read_; }
+  std::int64_t calls() const { return calls_; }
+  std::int64_t bytes() const { return bytes_; }
+  bool finished() const { return finished_; }  ///< has read the end of the stream
+  Time end_of_stream() const { return end_of_stream_; }
+  /// Bytes read within [omit, duration] of the start.
+  std::int64_t window_bytes() const { return window_bytes_; }
+
+ private:
+  bool asleep(Time now);
+
+  Bytes read_size_;
+  experiments::Reader habit_;
+  Time omit_, duration_;
+  bool counts_window_;
+  Time started_ = Time::never();
+  Time pause_from_ = Time::never(), pause_to_{};
+  Time wake_at_ = Time::never();
+  Time first_read_ = Time::never(), last_read_{}, end_of_stream_{};
+  std::int64_t calls_ = 0, bytes_ = 0, window_bytes_ = 0;
+  bool finished_ = false;
+};
+
+}  // namespace linerate::models

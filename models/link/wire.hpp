@@ -1,0 +1,112 @@
+// One direction of a link: a transmitter that serializes frames one after another, and the frames
+// on their way. A frame's departure is computed when it is queued, and only the head of the frames
+// in flight has an event, so a wire costs one pending event however many frames it holds.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "models/link/backlog.hpp"
+#include "models/link/impairment.hpp"
+#include "models/network/packet.hpp"
+#include "models/switch/shared_buffer.hpp"
+#include "sim/ring.hpp"
+#include "sim/units.hpp"
+
+namespace linerate::models {
+
+/// Preamble with start delimiter, and inter-frame gap: bytes of line time that belong to no frame
+/// (IEEE 802.3 3.1, 4.4.2).
+inline constexpr std::uint32_t kPreambleBytes = 8;
+inline constexpr std::uint32_t kGapBytes = 12;
+/// What a cut-through switch must have seen before it can forward: the smallest frame's worth.
+inline constexpr std::uint32_t kHeadBytes = 64;
+
+struct WireConfig {
+  BitRate rate;
+  Time latency{};  ///< propagation and added delay
+  std::optional<std::int64_t> path_queue =
+      std::nullopt;  ///< drop-tail limit of an emulated path, wire bytes
+  std::optional<std::int64_t> frame_limit =
+      std::nullopt;                ///< frames a NIC may hold (queue and ring)
+  SharedBuffer* buffer = nullptr;  ///< packet memory of the switch behind the transmitter
+  std::size_t buffer_port = 0;
+  bool announce_head = false;  ///< the receiver cuts through: deliver at the head
+};
+
+class Wire {
+ public:
+  Wire(const WireConfig& config, Impairment impairment);
+
+  struct Sent {
+    Drop drop = Drop::none;
+    Time departure{};   ///< end of the last bit (and gap), when the frame's memory is free
+    bool wake = false;  ///< nothing was in flight: the caller schedules next_arrival()
+  };
+
+  /// Queues a frame at `now`, not before frames queued earlier. `not_before` delays its first bit
+  /// (a cut-through frame still arriving). A dropped frame stays the caller's.
+  Sent send(Time now, PacketHandle handle, Packet& packet, Time not_before = Time{});
+
+  bool in_flight() const { return !flight_.empty(); }
+  Time next_arrival() const { return flight_.front().arrival; }
+  /// Takes the head off the wire.
+  PacketHandle arrive() {
+    const PacketHandle handle = flight_.front().packet;
+    flight_.pop_front();
+    return handle;
+  }
+
+  /// Frames on the wire or in front of it, a held-back one included.
+  std::int64_t holds() const { return static_cast<std::int64_t>(flight_.size()) + (held_ ? 1 : 0); }
+
+  /// When a frame queued now would start.
+  Time idle_from() const { return free_at_; }
+  BitRate rate() const { return config_.rate; }
+  Time latency() const { return config_.latency; }
+  Time serialization(std::uint32_t bytes) const {
+    return ps_per_byte_ > 0 ? Time::picoseconds(ps_per_byte_ * bytes)
+                            : serialization_time(Bytes(bytes), config_.rate);
+  }
+  /// Whether frames leave the host's memory as soon as they are handed over.
+  bool emulated_path() const { return config_.path_queue.has_value(); }
+  bool random() const { return impairment_.random(); }
+
+  // Counters.
+  std::int64_t frames_sent() const { return frames_; }
+  std::int64_t wire_bytes_sent() const { return wire_bytes_; }
+  Time busy() const { return busy_; }
+  std::int64_t drops(Drop cause) const { return drops_[static_cast<std::size_t>(cause)]; }
+  std::int64_t peak_queue() const { return peak_queue_; }
+
+ private:
+  struct InFlight {
+    Time arrival;
+    PacketHandle packet;
+  };
+  struct Held {
+    PacketHandle packet;
+    int positions;
+  };
+
+  bool room(Time now, std::uint32_t wire_bytes);
+  std::int64_t bytes_sent_in(Time span) const;
+  void put(Time arrival, PacketHandle handle, const Packet& packet);
+  Sent dropped(Drop cause, Time departure);
+
+  WireConfig config_;
+  Impairment impairment_;
+  bool impaired_;
+  std::int64_t ps_per_byte_;  // 0 if a byte does not last a whole number of picoseconds
+  Time free_at_{};
+  Time last_arrival_{};
+  sim::Ring<InFlight> flight_;
+  Backlog backlog_;  // kept only where frames are limited by number
+  std::optional<Held> held_;
+  std::int64_t frames_ = 0, wire_bytes_ = 0, peak_queue_ = 0;
+  Time busy_{};
+  std::array<std::int64_t, kDropCauses> drops_{};
+};
+
+}  // namespace linerate::models

@@ -1,0 +1,246 @@
+// Building a Network from an experiment: nodes, wires, routes and the flows of the tests.
+#include <algorithm>
+#include <cmath>
+
+#include "models/network/network.hpp"
+
+namespace linerate::models {
+
+namespace {
+
+using experiments::Experiment;
+using experiments::NodeKind;
+using experiments::Test;
+using experiments::TestType;
+
+// Mixes what tells two flows apart into the value by which equal-cost paths are chosen.
+std::uint64_t flow_hash(std::uint64_t seed, std::uint64_t test, std::uint64_t ordinal) {
+  return sim::RandomStream({.seed = seed, .entity = test << 32 | ordinal, .name = "path"}).bits();
+}
+
+DatagramSource::Pace pace_of(const Test& test, std::uint32_t payload, std::uint32_t wire_bytes,
+                             BitRate line) {
+  constexpr std::int64_t kSecond = 1'000'000'000'000;
+  if (test.frame_rate)
+    return {.numerator = static_cast<std::int64_t>(std::llround(1e12 / *test.frame_rate * 1024)),
+            .divisor = 1024};
+  if (test.rate && test.type == TestType::udp_stream)
+    return {.numerator = std::int64_t{payload} * 8 * kSecond,
+            .divisor = test.rate->bits_per_second()};
+  const BitRate rate = test.rate.value_or(line);
+  return {.numerator = std::int64_t{wire_bytes} * 8 * kSecond, .divisor = rate.bits_per_second()};
+}
+
+}  // namespace
+
+void Network::build_switches() {
+  for (const experiments::Switch& s : experiment_.switches) {
+    SwitchState state;
+    state.latency = s.latency;
+    state.cut_through = s.forwarding == experiments::SwitchForwarding::cut_through;
+    state.fabric_rate = s.fabric_rate;
+    if (s.fabric_frame_rate) state.fabric_per_frame = Time::from_seconds(1 / *s.fabric_frame_rate);
+    const std::size_t ports = s.port_rates.size();
+    if (s.buffer.total > Bytes(0)) {
+      if (s.buffer.policy == experiments::BufferPolicy::shared) {
+        state.buffer = std::make_unique<SharedBuffer>(s.buffer.total, s.buffer.alpha, ports);
+      } else {
+        // A port's own memory is a shared one with a single queue that may take all of it.
+        for (std::size_t port = 0; port < ports; ++port)
+          state.port_buffers.push_back(std::make_unique<SharedBuffer>(s.buffer.total, HUGE_VAL, 1));
+      }
+    }
+    switches_.push_back(std::move(state));
+  }
+}
+
+WireConfig Network::wire_config(const experiments::Link& link, int from_end) {
+  WireConfig config;
+  config.rate = link.rate;
+  config.latency = link.propagation + link.delay;
+  const experiments::PortRef& from = link.ends[from_end];
+  const experiments::PortRef& to = link.ends[1 - from_end];
+  if (link.queue) {
+    config.path_queue = link.queue->count();
+  } else if (from.kind == NodeKind::switch_) {
+    SwitchState& s = switches_[from.node];
+    if (s.buffer) {
+      config.buffer = s.buffer.get();
+      config.buffer_port = from.port;
+    } else if (!s.port_buffers.empty()) {
+      config.buffer = s.port_buffers[from.port].get();
+    }
+  } else {
+    const experiments::Nic& nic = experiment_.hosts[from.node].nics[from.port];
+    if (!nic.ideal) config.frame_limit = nic.transmit_queue + nic.transmit_ring;
+  }
+  config.announce_head = to.kind == NodeKind::switch_ && switches_[to.node].cut_through;
+  return config;
+}
+
+void Network::build_wires() {
+  wires_.reserve(experiment_.links.size() * 2);
+  for (std::size_t i = 0; i < experiment_.links.size(); ++i) {
+    const experiments::Link& link = experiment_.links[i];
+    for (int end = 0; end < 2; ++end) {
+      const auto source = static_cast<std::uint64_t>(wires_.size());
+      wires_.emplace_back(
+          wire_config(link, end),
+          Impairment(
+              link, end,
+              sim::RandomStream({.seed = config_.seed, .entity = source, .name = "impairment"})));
+      random_ = random_ || wires_.back().random();
+      const experiments::PortRef& to = link.ends[1 - end];
+      junctions_.push_back({to.kind == NodeKind::switch_, static_cast<std::uint32_t>(to.node)});
+    }
+  }
+}
+
+std::uint32_t Network::add_route(int from_host, int from_nic, int to_host, int to_nic,
+                                 std::uint64_t hash) {
+  Route route;
+  route.from_host = static_cast<std::uint32_t>(from_host);
+  route.to_host = static_cast<std::uint32_t>(to_host);
+  route.to_nic = nic_index(to_host, to_nic);
+  for (const experiments::Hop& hop :
+       config_.topology->path(from_host, from_nic, to_host, to_nic, hash))
+    route.wires.push_back(static_cast<std::uint32_t>(hop.link * 2 + hop.from_end));
+  LINERATE_CHECK(!route.wires.empty(), "the parser refused tests between unreachable hosts");
+  routes_.push_back(std::move(route));
+  return static_cast<std::uint32_t>(routes_.size() - 1);
+}
+
+Vlan Network::vlan_of(int host, int nic) const {
+  return experiment_.hosts[host].nics[nic].vlan ? Vlan::tagged : Vlan::untagged;
+}
+
+tcp::EndpointConfig Network::endpoint_config(const Test& test, int host, int nic) const {
+  const experiments::Host& h = experiment_.hosts[host];
+  tcp::EndpointConfig config;
+  config.stack = h.stack;
+  config.mtu = h.nics[nic].mtu;
+  config.ip = test.ip;
+  config.send_buffer = test.send_buffer;
+  config.receive_buffer = test.receive_buffer;
+  config.max_segment = test.max_segment;
+  config.no_delay = test.no_delay;
+  config.pacing = test.pacing;
+  config.congestion = test.congestion;
+  // The grid all of a host's connections share runs since its boot: its phase is chance.
+  sim::RandomStream phase(
+      {.seed = config_.seed, .entity = static_cast<std::uint64_t>(host), .name = "grid"});
+  config.grid_phase = h.stack.delayed_ack_grid.scaled(phase.uniform01());
+  return config;
+}
+
+void Network::build_tcp(std::uint32_t test_index, const Test::Pair& pair, std::uint64_t ordinal,
+                        bool reverse) {
+  const Test& test = *config_.tests[test_index];
+  const auto client = static_cast<std::uint32_t>(ends_.size());
+  const std::uint64_t hash = flow_hash(experiment_.seed, test_index, ordinal);
+  auto client_app = [&]() -> Application {
+    if (test.type == TestType::request_response) return Requester(test);
+    if (reverse) return StreamReader(test);
+    return StreamWriter(test);
+  };
+  auto server_app = [&]() -> Application {
+    if (test.type == TestType::request_response) return Responder(test);
+    if (reverse) return StreamWriter(test);
+    return StreamReader(test);
+  };
+  ends_.emplace_back(endpoint_config(test, pair.from_host, pair.from_nic),
+                     tcp_framing(test.ip, Bytes(0), vlan_of(pair.from_host, pair.from_nic)),
+                     client_app());
+  ends_.back().route = add_route(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic, hash);
+  ends_.emplace_back(endpoint_config(test, pair.to_host, pair.to_nic),
+                     tcp_framing(test.ip, Bytes(0), vlan_of(pair.to_host, pair.to_nic)),
+                     server_app());
+  ends_.back().route = add_route(pair.to_host, pair.to_nic, pair.from_host, pair.from_nic, hash);
+  ends_.back().endpoint.listen();
+
+  for (const int host : {pair.from_host, pair.to_host})
+    random_ = random_ || experiment_.hosts[host].stack.delayed_ack_clock ==
+                             experiments::DelayedAckClock::shared_grid;
+  tcp_flows_.push_back({.test = test_index,
+                        .client = client,
+                        .server = client + 1,
+                        .data_from_client = !reverse,
+                        .start = test.start,
+                        .finished = false});
+  if (!test.background) ++unfinished_;
+}
+
+void Network::build_datagrams(std::uint32_t test_index, const Test::Pair& pair,
+                              std::uint64_t ordinal) {
+  const Test& test = *config_.tests[test_index];
+  const std::uint64_t hash = flow_hash(experiment_.seed, test_index, ordinal);
+  const std::uint32_t route =
+      add_route(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic, hash);
+  const bool raw = test.type == TestType::raw_frames;
+  const Framing framing =
+      raw ? raw_framing() : udp_framing(test.ip, vlan_of(pair.from_host, pair.from_nic));
+  const Bytes size = raw ? test.frame_sizes.front() : test.datagram;
+  const auto payload = static_cast<std::uint32_t>(size.count());
+  const auto wire_bytes = static_cast<std::uint32_t>(framing.wire_size(size).count());
+  const BitRate line = wires_[routes_[route].wires.front()].rate();
+  DatagramFlow flow(DatagramSource(pace_of(test, payload, wire_bytes, line), test.duration),
+                    DatagramSink(test.omit, test.duration));
+  flow.test = test_index;
+  flow.route = route;
+  flow.payload = payload;
+  flow.ip_bytes = raw ? 0 : static_cast<std::uint32_t>(framing.packet_size(size).count());
+  flow.wire_bytes = wire_bytes;
+  flow.start = test.start;
+  flow.raw = raw;
+  datagram_flows_.push_back(std::move(flow));
+  if (!test.background) ++unfinished_;
+}
+
+void Network::build_tests() {
+  for (std::uint32_t index = 0; index < config_.tests.size(); ++index) {
+    const Test& test = *config_.tests[index];
+    std::uint64_t ordinal = 0;
+    for (const Test::Pair& pair : test.pairs) {
+      for (int flow = 0; flow < test.flows; ++flow, ++ordinal) {
+        if (test.type == TestType::udp_stream || test.type == TestType::raw_frames) {
+          const Test::Pair back{pair.to_host, pair.to_nic, pair.from_host, pair.from_nic};
+          if (test.direction != experiments::Direction::reverse)
+            build_datagrams(index, pair, ordinal);
+          if (test.direction != experiments::Direction::forward)
+            build_datagrams(index, back, ordinal);
+        } else {
+          if (test.direction != experiments::Direction::reverse)
+            build_tcp(index, pair, ordinal, false);
+          if (test.direction != experiments::Direction::forward)
+            build_tcp(index, pair, ordinal, true);
+        }
+      }
+    }
+    // About a hundred samples of a timed test, one a tenth of a second of one by volume.
+    constexpr std::int64_t kSamples = 100;
+    sample_period_.push_back(test.bytes
+                                 ? Time::milliseconds(100)
+                                 : std::max(test.duration / kSamples, Time::microseconds(10)));
+  }
+  samples_.resize(config_.tests.size());
+}
+
+Network::Network(const NetworkConfig& config) : config_(config), experiment_(*config.experiment) {
+  build_switches();
+  build_wires();
+  for (const experiments::Host& host : experiment_.hosts) {
+    stations_.emplace_back();
+    first_nic_.push_back(static_cast<std::uint32_t>(nics_.size()));
+    for (const experiments::Nic& nic : host.nics) nics_.emplace_back(nic);
+  }
+  build_tests();
+  end_base_ = static_cast<std::uint32_t>(wires_.size());
+  datagram_base_ = end_base_ + static_cast<std::uint32_t>(ends_.size());
+  nic_base_ = datagram_base_ + static_cast<std::uint32_t>(datagram_flows_.size());
+  test_base_ = nic_base_ + static_cast<std::uint32_t>(nics_.size());
+  engine_.emplace(test_base_ + static_cast<std::uint32_t>(config_.tests.size()));
+}
+
+Network::~Network() = default;
+
+}  // namespace linerate::models

@@ -1,0 +1,71 @@
+// The traffic of a run: the two ends of every TCP connection with their applications, and the
+// sources and sinks of datagrams.
+#pragma once
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "models/apps/datagram.hpp"
+#include "models/apps/request_response.hpp"
+#include "models/apps/stream.hpp"
+#include "models/framing/framing.hpp"
+#include "models/link/backlog.hpp"
+#include "models/tcp/endpoint.hpp"
+#include "sim/timer.hpp"
+#include "sim/units.hpp"
+
+namespace linerate::models {
+
+/// Where frames of one conversation go: the wires to cross, in order.
+struct Route {
+  std::vector<std::uint32_t> wires;
+  std::uint32_t from_host = 0, to_host = 0, to_nic = 0;  ///< to_nic: index into the network's NICs
+};
+
+using Application = std::variant<StreamWriter, StreamReader, Requester, Responder>;
+
+/// One end of a TCP connection. Ends 2i and 2i+1 are each other's peers.
+struct TcpEnd {
+  TcpEnd(const tcp::EndpointConfig& config, Framing frames, Application app)
+      : endpoint(config), application(std::move(app)), framing(std::move(frames)) {}
+
+  tcp::Endpoint endpoint;
+  Application application;
+  std::uint32_t route = 0;
+  Framing framing;  ///< of a segment without options
+  sim::LazyTimer timer;
+  Backlog in_device;  ///< our frames the device still holds (for small queues)
+  Time connected = Time::never();
+  Time last_acked{};                 ///< when everything written so far was last acknowledged
+  Time closed = Time::never();       ///< when the peer's end of stream arrived
+  std::int64_t wire_bytes_sent = 0;  ///< with preamble and gap, retransmissions included
+  bool device_event = false;         ///< an event is pending for when the device has room
+};
+
+/// A TCP conversation of a test.
+struct TcpFlow {
+  std::uint32_t test = 0;
+  std::uint32_t client = 0, server = 0;  ///< indices into the ends
+  bool data_from_client = true;
+  Time start{};
+  bool finished = false;
+};
+
+/// A datagram conversation of a test.
+struct DatagramFlow {
+  DatagramFlow(DatagramSource from, DatagramSink to) : source(from), sink(to) {}
+
+  DatagramSource source;
+  DatagramSink sink;
+  std::uint32_t test = 0;
+  std::uint32_t route = 0;
+  std::uint32_t payload = 0;   ///< datagram payload, or the whole frame when raw
+  std::uint32_t ip_bytes = 0;  ///< 0 when raw
+  std::uint32_t wire_bytes = 0;
+  std::int64_t refused = 0;  ///< frames the sender's own queue had no room for
+  Time start{};
+  bool raw = false;
+};
+
+}  // namespace linerate::models

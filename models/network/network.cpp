@@ -1,0 +1,365 @@
+#include "models/network/network.hpp"
+
+#include <algorithm>
+
+namespace linerate::models {
+
+namespace {
+
+// A run in which no payload reaches an application for so long will not get anywhere: longer than
+// the longest retransmission timeout (RFC 6298 2.5 allows 60 s, Linux 120 s) several times over.
+constexpr Time kHopeless = Time::seconds(600);
+
+}  // namespace
+
+bool Network::run() {
+  for (std::uint32_t i = 0; i < tcp_flows_.size(); ++i)
+    engine_->schedule(end_source(tcp_flows_[i].client), tcp_flows_[i].start, Kind::start, i);
+  for (std::uint32_t i = 0; i < datagram_flows_.size(); ++i) {
+    DatagramFlow& flow = datagram_flows_[i];
+    flow.source.start(flow.start);
+    flow.sink.start(flow.start);
+    engine_->schedule(datagram_source(i), flow.source.due(), Kind::due, i);
+  }
+  for (std::uint32_t i = 0; i < samples_.size(); ++i)
+    engine_->schedule(test_source(i), config_.tests[i]->start + sample_period_[i], Kind::sample, i);
+
+  bool stopped = false;
+  auto stop = [&] {
+    stopped = config_.stop != nullptr && config_.stop->load(std::memory_order_relaxed);
+    if (config_.progress) config_.progress(engine_->now(), engine_->events());
+    gave_up_ = engine_->now() - last_progress_ > kHopeless;
+    return stopped || gave_up_ || unfinished_ == 0;
+  };
+  // Asking often lets the run end soon after its last flow: what follows is only timers.
+  engine_->run(*this, Time::never(), stop, 1024);
+  check_conservation();
+  return !stopped;
+}
+
+void Network::dispatch(const sim::Event& event) {
+  const Time now = engine_->now();
+  switch (event.kind_as<Kind>()) {
+    case Kind::arrival:
+      return on_arrival(event.target);
+    case Kind::timer:
+      return on_timer(now, event.target, event.argument);
+    case Kind::start:
+      return start_flow(now, event.target);
+    case Kind::due:
+      return send_datagram(now, event.target);
+    case Kind::poll:
+      if (event.argument == nics_[event.target].batch()) poll(now, event.target);
+      return;
+    case Kind::device:
+      return on_device(now, event.target);
+    case Kind::sample:
+      return take_sample(now, event.target);
+  }
+}
+
+void Network::on_arrival(std::uint32_t index) {
+  const Time now = engine_->now();
+  Wire& wire = wires_[index];
+  const PacketHandle handle = wire.arrive();
+  // The next head is scheduled before anything else, so that it takes this event's place.
+  if (wire.in_flight()) engine_->schedule(index, wire.next_arrival(), Kind::arrival, index);
+  Packet& packet = packets_.get(handle);
+  const Route& route = routes_[packet.route];
+  if (++packet.hop < route.wires.size())
+    return forward(now, junctions_[index], wire, route.wires[packet.hop], handle, packet);
+  receive(now, route.to_nic, handle);
+}
+
+void Network::forward(Time now, const Junction& at, const Wire& from, std::uint32_t next,
+                      PacketHandle handle, Packet& packet) {
+  Wire& out = wires_[next];
+  Time ready = packet.tail;
+  if (at.is_switch) {
+    SwitchState& s = switches_[at.node];
+    // Cut-through needs an idle egress that is not faster than the ingress, or it would run dry.
+    const bool cuts =
+        s.cut_through && out.rate() <= from.rate() && out.idle_from() <= now + s.latency;
+    ready = (cuts ? now : packet.tail) + s.latency;
+    if (s.fabric_rate || s.fabric_per_frame > Time{}) {
+      const Time cost = std::max(
+          s.fabric_rate ? serialization_time(Bytes(packet.wire_bytes), *s.fabric_rate) : Time{},
+          s.fabric_per_frame);
+      ready = std::max(ready, s.fabric.serve(now, cost) + s.latency);
+    }
+  } else {
+    ready = stations_[at.node].transmit(stations_[at.node].receive(now));
+  }
+  Wire::Sent sent;
+  transmit(now, next, handle, packet, ready, sent);
+}
+
+void Network::transmit(Time now, std::uint32_t index, PacketHandle handle, Packet& packet,
+                       Time not_before, Wire::Sent& sent) {
+  Wire& wire = wires_[index];
+  sent = wire.send(now, handle, packet, not_before);
+  if (sent.drop != Drop::none)
+    packets_.release(handle);
+  else if (sent.wake)
+    engine_->schedule(index, wire.next_arrival(), Kind::arrival, index);
+}
+
+void Network::receive(Time now, std::uint32_t nic_index, PacketHandle handle) {
+  ReceiveQueue& nic = nics_[nic_index];
+  if (!nic.moderated()) return hand_up(now, handle);
+  switch (nic.add(handle)) {
+    case ReceiveQueue::Step::wait:
+      return;
+    case ReceiveQueue::Step::full:
+      return packets_.release(handle);
+    case ReceiveQueue::Step::poll:
+      return poll(now, nic_index);
+    case ReceiveQueue::Step::arm:
+      engine_->schedule(nic_source(nic_index), now + nic.delay(), Kind::poll, nic_index,
+                        nic.batch());
+      return;
+  }
+}
+
+void Network::poll(Time now, std::uint32_t nic_index) {
+  ReceiveQueue& nic = nics_[nic_index];
+  // By index: what is handed up can send, and what it sends can loop back here only later.
+  std::vector<PacketHandle>& waiting = nic.waiting();
+  std::size_t i = 0;
+  while (i < waiting.size()) {
+    const PacketHandle head = waiting[i++];
+    Packet& merged = packets_.get(head);
+    while (nic.gro() && i < waiting.size()) {
+      const Packet& next = packets_.get(waiting[i]);
+      if (!gro_continues(merged, next)) break;
+      merged.segment.length += next.segment.length;
+      merged.segment.flags |= next.segment.flags;
+      merged.segment.frames = static_cast<std::uint8_t>(merged.segment.frames + 1);
+      packets_.release(waiting[i++]);
+    }
+    hand_up(now, head);
+  }
+  nic.polled();
+}
+
+void Network::hand_up(Time now, PacketHandle handle) {
+  const Packet& packet = packets_.get(handle);
+  stations_[routes_[packet.route].to_host].receive(now);
+  if (packet.kind != PacketKind::tcp) {
+    DatagramFlow& flow = datagram_flows_[packet.receiver];
+    flow.sink.receive(now, packet.sent, static_cast<std::int64_t>(packet.segment.sequence),
+                      flow.payload);
+    last_progress_ = now;
+    packets_.release(handle);
+    return;
+  }
+  const std::uint32_t index = packet.receiver;
+  TcpEnd& end = ends_[index];
+  settle_device(now, end);
+  end.endpoint.on_packet(now, packet.segment);
+  packets_.release(handle);
+  service(now, index);
+}
+
+void Network::start_flow(Time now, std::uint32_t index) {
+  const std::uint32_t client = tcp_flows_[index].client;
+  ends_[client].endpoint.connect(now);
+  service(now, client);
+}
+
+void Network::on_timer(Time now, std::uint32_t index, std::uint64_t generation) {
+  TcpEnd& end = ends_[index];
+  const sim::LazyTimer::Fired fired = end.timer.on_event(now, generation);
+  if (fired.again != Time::never()) {
+    engine_->schedule(end_source(index), fired.again, Kind::timer, index, end.timer.generation());
+    return;
+  }
+  if (!fired.expired) return;
+  settle_device(now, end);
+  end.endpoint.on_timer(now);
+  run_application(now, end);
+  service(now, index);
+}
+
+void Network::on_device(Time now, std::uint32_t index) {
+  TcpEnd& end = ends_[index];
+  end.device_event = false;
+  settle_device(now, end);
+  service(now, index);
+}
+
+// Tells the endpoint what has left the device since it was last asked.
+void Network::settle_device(Time now, TcpEnd& end) {
+  if (end.in_device.empty()) return;
+  const std::int64_t left = end.in_device.expire(now);
+  if (left > 0) end.endpoint.on_transmitted(now, Bytes(left));
+}
+
+void Network::service(Time now, std::uint32_t index) {
+  TcpEnd& end = ends_[index];
+  do {
+    std::vector<tcp::Segment>& output = end.endpoint.output();
+    // By index and by value: a device that lets go at once lets the endpoint emit more meanwhile.
+    for (std::size_t i = 0; i < output.size(); ++i) {
+      const tcp::Segment segment = output[i];
+      emit(now, end, index ^ 1u, segment);
+    }
+    output.clear();
+  } while (heed_signals(now, index));
+  arm(index);
+}
+
+// Lets the application act on what the endpoint has to tell; returns whether segments may have come
+// of it.
+bool Network::heed_signals(Time now, std::uint32_t index) {
+  TcpEnd& end = ends_[index];
+  const tcp::Signals signals = end.endpoint.take_signals();
+  if (signals.acked_all) end.last_acked = now;
+  if (!signals.connected && !signals.writable && !signals.readable && !signals.acked_all)
+    return !end.endpoint.output().empty();
+  if (signals.connected) {
+    end.connected = now;
+    std::visit(
+        [now](auto& app) {
+          if constexpr (requires { app.start(now); }) app.start(now);
+        },
+        end.application);
+  }
+  if (signals.readable) last_progress_ = now;
+  run_application(now, end);
+  check_finished(index);
+  return true;
+}
+
+void Network::run_application(Time now, TcpEnd& end) {
+  std::visit([&](auto& app) { app.run(now, end.endpoint); }, end.application);
+  if (end.closed == Time::never() && end.endpoint.peer_closed()) end.closed = now;
+}
+
+void Network::check_finished(std::uint32_t index) {
+  TcpFlow& flow = tcp_flows_[index / 2];
+  if (flow.finished) return;
+  const TcpEnd& client = ends_[flow.client];
+  if (const auto* requester = std::get_if<Requester>(&client.application)) {
+    // Nobody closes; it is over when the server knows that its last response arrived.
+    if (!requester->finished() || ends_[flow.server].last_acked < requester->last_response())
+      return;
+  } else {
+    // Both directions are closed: every byte was read and the writer knows.
+    for (const std::uint32_t i : {flow.client, flow.server})
+      if (ends_[i].closed == Time::never()) return;
+  }
+  flow.finished = true;
+  if (!config_.tests[flow.test]->background) --unfinished_;
+}
+
+void Network::emit(Time now, TcpEnd& end, std::uint32_t receiver, const tcp::Segment& segment) {
+  // Options count as payload of a framing without any.
+  const Bytes carried{std::int64_t{segment.length} + segment.option_bytes};
+  const PacketHandle handle = packets_.acquire();
+  Packet& packet = packets_.get(handle);
+  packet.receiver = receiver;
+  packet.route = end.route;
+  packet.hop = 0;
+  packet.kind = PacketKind::tcp;
+  packet.segment = segment;
+  packet.ip_bytes = static_cast<std::uint32_t>(end.framing.packet_size(carried).count());
+  packet.wire_bytes = static_cast<std::uint32_t>(end.framing.wire_size(carried).count());
+  packet.sent = now;
+  end.wire_bytes_sent += packet.wire_bytes;
+  const std::uint32_t ip_bytes = packet.ip_bytes;
+  const Route& route = routes_[end.route];
+  Wire::Sent sent;
+  transmit(now, route.wires.front(), handle, packet, stations_[route.from_host].transmit(now),
+           sent);
+  if (wires_[route.wires.front()].emulated_path() || sent.departure <= now)
+    end.endpoint.on_transmitted(now, Bytes(ip_bytes));
+  else
+    end.in_device.add(sent.departure, ip_bytes);
+}
+
+void Network::arm(std::uint32_t index) {
+  TcpEnd& end = ends_[index];
+  Time deadline = end.endpoint.next_timer();
+  std::visit(
+      [&](auto& app) {
+        if constexpr (requires { app.deadline(); }) deadline = std::min(deadline, app.deadline());
+      },
+      end.application);
+  const Time at = end.timer.set(deadline);
+  if (at != Time::never())
+    engine_->schedule(end_source(index), std::max(at, engine_->now()), Kind::timer, index,
+                      end.timer.generation());
+  if (!end.device_event && end.endpoint.waits_for_device() && !end.in_device.empty()) {
+    end.device_event = true;
+    engine_->schedule(end_source(index), end.in_device.departure(0), Kind::device, index);
+  }
+}
+
+void Network::send_datagram(Time now, std::uint32_t index) {
+  DatagramFlow& flow = datagram_flows_[index];
+  const PacketHandle handle = packets_.acquire();
+  Packet& packet = packets_.get(handle);
+  packet.receiver = index;
+  packet.route = flow.route;
+  packet.hop = 0;
+  packet.kind = flow.raw ? PacketKind::raw : PacketKind::datagram;
+  packet.ip_bytes = flow.ip_bytes;
+  packet.wire_bytes = flow.wire_bytes;
+  packet.sent = now;
+  packet.segment.sequence = static_cast<std::uint64_t>(flow.source.next());
+  packet.segment.length = flow.payload;
+  packet.segment.retransmission = false;
+  const Route& route = routes_[flow.route];
+  Wire::Sent sent;
+  transmit(now, route.wires.front(), handle, packet, stations_[route.from_host].transmit(now),
+           sent);
+  if (sent.drop == Drop::queue) ++flow.refused;
+  const Time due = flow.source.due();
+  if (due != Time::never())
+    engine_->schedule(datagram_source(index), std::max(due, now), Kind::due, index);
+  else if (!config_.tests[flow.test]->background)
+    --unfinished_;
+}
+
+void Network::take_sample(Time now, std::uint32_t test) {
+  const Time period = sample_period_[test];
+  Sample sample{
+      .from = now - period, .to = now, .bytes = 0, .retransmits = 0, .cwnd = 0, .srtt = {}};
+  std::int64_t flows = 0;
+  for (const TcpFlow& flow : tcp_flows_) {
+    if (flow.test != test) continue;
+    const std::uint32_t sender = flow.data_from_client ? flow.client : flow.server;
+    const tcp::Info info = ends_[sender].endpoint.info();
+    sample.bytes += ends_[sender ^ 1u].endpoint.info().bytes_received;
+    sample.retransmits += info.retransmits;
+    sample.cwnd += static_cast<double>(info.cwnd);
+    sample.srtt += info.srtt;
+    ++flows;
+  }
+  for (const DatagramFlow& flow : datagram_flows_)
+    if (flow.test == test) sample.bytes += flow.sink.bytes();
+  if (flows > 0) {
+    sample.cwnd /= static_cast<double>(flows);
+    sample.srtt = sample.srtt / flows;
+  }
+  samples_[test].push_back(sample);  // cumulative; the report takes differences
+  if (unfinished_ > 0) engine_->schedule(test_source(test), now + period, Kind::sample, test);
+}
+
+std::int64_t Network::packet_hops() const {
+  std::int64_t hops = 0;
+  for (const Wire& wire : wires_) hops += wire.frames_sent();
+  return hops;
+}
+
+// Every frame is on a wire, waiting in a NIC, or gone: nothing is held that nobody can reach.
+void Network::check_conservation() {
+  std::int64_t held = 0;
+  for (const Wire& wire : wires_) held += wire.holds();
+  for (ReceiveQueue& nic : nics_) held += static_cast<std::int64_t>(nic.waiting().size());
+  LINERATE_CHECK(held == static_cast<std::int64_t>(packets_.live()),
+                 "every packet is delivered, dropped or still somewhere");
+}
+
+}  // namespace linerate::models

@@ -1,0 +1,165 @@
+// The simulated network of one run: nodes, wires and traffic, and the one switch over event kinds.
+// Built from an experiment and a group of tests that run together; afterwards the report reads its
+// counters.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "experiments/definition/experiment.hpp"
+#include "experiments/definition/topology.hpp"
+#include "models/host/station.hpp"
+#include "models/link/wire.hpp"
+#include "models/network/flow.hpp"
+#include "models/network/packet.hpp"
+#include "models/nic/receive_queue.hpp"
+#include "models/switch/shared_buffer.hpp"
+#include "sim/engine.hpp"
+
+namespace linerate::models {
+
+/// What a network is built from. The pointers must outlive it.
+struct NetworkConfig {
+  const experiments::Experiment* experiment = nullptr;
+  const experiments::Topology* topology = nullptr;
+  std::vector<const experiments::Test*> tests;  ///< run together
+  std::uint64_t seed = 0;                       ///< of this repeat
+  std::function<void(Time now, std::uint64_t events)> progress;
+  const std::atomic<bool>* stop = nullptr;
+};
+
+/// What one sampling interval of one test saw.
+struct Sample {
+  Time from{}, to{};
+  std::int64_t bytes = 0;  ///< payload read
+  std::int64_t retransmits = 0;
+  double cwnd = 0;  ///< segments, mean over flows
+  Time srtt{};      ///< mean over flows
+};
+
+class Network {
+ public:
+  explicit Network(const NetworkConfig& config);
+  ~Network();
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+
+  /// Runs until every foreground flow has finished (or nothing can happen any more). Returns false
+  /// if it was stopped.
+  bool run();
+
+  /// Called by the engine.
+  void dispatch(const sim::Event& event);
+
+  /// Whether anything in this network draws random numbers, so that repeats can differ.
+  bool random() const { return random_; }
+
+  // For the report.
+  Time now() const { return engine_->now(); }
+  std::uint64_t events() const { return engine_->events(); }
+  /// Frames put on wires: the packet-hops by which cost is counted.
+  std::int64_t packet_hops() const;
+  const std::vector<TcpFlow>& tcp_flows() const { return tcp_flows_; }
+  const std::vector<DatagramFlow>& datagram_flows() const { return datagram_flows_; }
+  const TcpEnd& end(std::uint32_t index) const { return ends_[index]; }
+  const Route& route(std::uint32_t index) const { return routes_[index]; }
+  /// Wire 2i+e is link i with its end e transmitting.
+  const std::vector<Wire>& wires() const { return wires_; }
+  const std::vector<Sample>& samples(std::uint32_t test) const { return samples_[test]; }
+  std::int64_t receive_drops(std::uint32_t nic) const { return nics_[nic].drops(); }
+  /// Index of a host's NIC among all NICs.
+  std::uint32_t nic_index(int host, int nic) const { return first_nic_[host] + nic; }
+  bool gave_up() const { return gave_up_; }
+
+ private:
+  enum class Kind : std::uint32_t { arrival, timer, start, due, poll, device, sample };
+
+  /// What a wire leads to.
+  struct Junction {
+    bool is_switch = false;
+    std::uint32_t node = 0;
+  };
+  struct SwitchState {
+    Time latency{};
+    bool cut_through = false;
+    std::optional<BitRate> fabric_rate;
+    Time fabric_per_frame{};
+    Station fabric;
+    std::unique_ptr<SharedBuffer> buffer;  // shared among ports
+    std::vector<std::unique_ptr<SharedBuffer>> port_buffers;
+  };
+
+  // Building (build.cpp).
+  void build_switches();
+  void build_wires();
+  WireConfig wire_config(const experiments::Link& link, int from_end);
+  void build_tests();
+  void build_tcp(std::uint32_t test, const experiments::Test::Pair& pair, std::uint64_t ordinal,
+                 bool reverse);
+  void build_datagrams(std::uint32_t test, const experiments::Test::Pair& pair,
+                       std::uint64_t ordinal);
+  tcp::EndpointConfig endpoint_config(const experiments::Test& test, int host, int nic) const;
+  std::uint32_t add_route(int from_host, int from_nic, int to_host, int to_nic,
+                          std::uint64_t flow_hash);
+  Vlan vlan_of(int host, int nic) const;
+
+  // Event sources: wires first, then TCP ends, datagram flows, NICs, tests.
+  std::uint32_t end_source(std::uint32_t end) const { return end_base_ + end; }
+  std::uint32_t datagram_source(std::uint32_t flow) const { return datagram_base_ + flow; }
+  std::uint32_t nic_source(std::uint32_t nic) const { return nic_base_ + nic; }
+  std::uint32_t test_source(std::uint32_t test) const { return test_base_ + test; }
+
+  // The way of a frame.
+  void on_arrival(std::uint32_t wire);
+  void forward(Time now, const Junction& at, const Wire& from, std::uint32_t next,
+               PacketHandle handle, Packet& packet);
+  void transmit(Time now, std::uint32_t wire, PacketHandle handle, Packet& packet, Time not_before,
+                Wire::Sent& sent);
+  void receive(Time now, std::uint32_t nic, PacketHandle handle);
+  void poll(Time now, std::uint32_t nic);
+  void hand_up(Time now, PacketHandle handle);
+
+  // TCP ends and applications.
+  void start_flow(Time now, std::uint32_t flow);
+  void on_timer(Time now, std::uint32_t end, std::uint64_t generation);
+  void on_device(Time now, std::uint32_t end);
+  void settle_device(Time now, TcpEnd& end);
+  void service(Time now, std::uint32_t index);
+  bool heed_signals(Time now, std::uint32_t index);
+  void run_application(Time now, TcpEnd& end);
+  void emit(Time now, TcpEnd& end, std::uint32_t receiver, const tcp::Segment& segment);
+  void arm(std::uint32_t index);
+  void check_finished(std::uint32_t end);
+
+  void send_datagram(Time now, std::uint32_t flow);
+  void take_sample(Time now, std::uint32_t test);
+  void check_conservation();
+
+  NetworkConfig config_;
+  const experiments::Experiment& experiment_;
+  std::vector<SwitchState> switches_;
+  std::vector<HostStations> stations_;
+  std::vector<std::uint32_t> first_nic_;
+  std::vector<ReceiveQueue> nics_;
+  std::vector<Wire> wires_;
+  std::vector<Junction> junctions_;  // by wire
+  std::vector<Route> routes_;
+  std::vector<TcpEnd> ends_;
+  std::vector<TcpFlow> tcp_flows_;  // flow i has ends 2i and 2i+1
+  std::vector<DatagramFlow> datagram_flows_;
+  std::vector<std::vector<Sample>> samples_;
+  std::vector<Time> sample_period_;  // by test
+  sim::SlotPool<Packet> packets_;
+  std::optional<sim::Engine<Network>> engine_;
+  std::uint32_t end_base_ = 0, datagram_base_ = 0, nic_base_ = 0, test_base_ = 0;
+  std::int64_t unfinished_ = 0;  // foreground flows
+  Time last_progress_{};         // when payload last reached an application
+  bool random_ = false;
+  bool gave_up_ = false;
+};
+
+}  // namespace linerate::models

@@ -1,0 +1,28 @@
+// What travels: one frame on one wire at a time, named by a handle into the packet pool.
+#pragma once
+
+#include <cstdint>
+
+#include "models/tcp/segment.hpp"
+#include "sim/slot_pool.hpp"
+#include "sim/units.hpp"
+
+namespace linerate::models {
+
+enum class PacketKind : std::uint8_t { tcp, datagram, raw };
+
+struct Packet {
+  std::uint32_t receiver = 0;  ///< index of the port of call (endpoint or sink) it goes to
+  std::uint32_t route = 0;     ///< index of its route
+  std::uint16_t hop = 0;       ///< wires crossed so far
+  PacketKind kind = PacketKind::tcp;
+  std::uint32_t wire_bytes = 0;  ///< with preamble and gap
+  std::uint32_t ip_bytes = 0;    ///< what the stack handed down; 0 for raw frames
+  Time sent{};                   ///< when the application or stack handed it down
+  Time tail{};                   ///< when its last bit arrives, if it was announced by its head
+  tcp::Segment segment;          ///< kind tcp; else only `sequence` (ordinal) and `length`
+};
+
+using PacketHandle = sim::Handle;
+
+}  // namespace linerate::models

@@ -1,0 +1,77 @@
+// The receiving half of a NIC: frames wait in the ring until the interrupt, which comes so long
+// after the first or with the n-th; the poll then merges what belongs together (GRO).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "experiments/definition/experiment.hpp"
+#include "models/network/packet.hpp"
+#include "sim/units.hpp"
+
+namespace linerate::models {
+
+class ReceiveQueue {
+ public:
+  explicit ReceiveQueue(const experiments::Nic& nic)
+      : moderation_(nic.receive_coalescing),
+        ring_(nic.receive_ring),
+        gro_(nic.offloads.gro),
+        moderated_(!nic.ideal && (moderation_.delay > Time{} || moderation_.frames > 1)) {}
+
+  /// Whether frames wait at all; if not, each is handed up as it arrives.
+  bool moderated() const { return moderated_; }
+  bool gro() const { return gro_; }
+
+  enum class Step : std::uint8_t { wait, arm, poll, full };
+  /// Stores a frame. `arm`: it is the first, poll after `delay()`; `poll`: enough are there, poll
+  /// now; `full`: no descriptor free, the frame is lost and stays the caller's.
+  Step add(PacketHandle handle) {
+    if (static_cast<std::int64_t>(waiting_.size()) >= ring_) {
+      ++drops_;
+      return Step::full;
+    }
+    waiting_.push_back(handle);
+    if (moderation_.frames > 0 && static_cast<std::int64_t>(waiting_.size()) >= moderation_.frames)
+      return Step::poll;
+    return waiting_.size() == 1 ? Step::arm : Step::wait;
+  }
+  Time delay() const { return moderation_.delay; }
+
+  /// What the poll finds; the caller processes and then clears it.
+  std::vector<PacketHandle>& waiting() { return waiting_; }
+  /// Tells a timer set for an earlier batch from the one for this.
+  std::uint64_t batch() const { return batch_; }
+  void polled() {
+    waiting_.clear();
+    ++batch_;
+  }
+  std::int64_t drops() const { return drops_; }
+  std::uint64_t polls() const { return batch_; }
+
+ private:
+  experiments::Coalescing moderation_;
+  std::int64_t ring_;
+  bool gro_;
+  bool moderated_;
+  std::vector<PacketHandle> waiting_;
+  std::uint64_t batch_ = 0;
+  std::int64_t drops_ = 0;
+};
+
+/// Whether `next` continues `merged` so that GRO would make one of them: consecutive data of one
+/// flow with the same acknowledgment, no flag but ACK and PSH, and a PSH ends a merge.
+inline bool gro_continues(const Packet& merged, const Packet& next) {
+  constexpr std::uint32_t kLargest = 65535;
+  const tcp::Segment& a = merged.segment;
+  const tcp::Segment& b = next.segment;
+  constexpr auto kMergeable = static_cast<std::uint8_t>(tcp::kAck | tcp::kPush);
+  return merged.kind == PacketKind::tcp && next.kind == PacketKind::tcp &&
+         merged.receiver == next.receiver && a.length > 0 && b.length > 0 &&
+         a.sequence + a.length == b.sequence && a.acknowledgment == b.acknowledgment &&
+         (a.flags | b.flags | kMergeable) == kMergeable && !a.has(tcp::kPush) &&
+         a.sack_count == 0 && b.sack_count == 0 && a.option_bytes == b.option_bytes &&
+         a.length + b.length <= kLargest;
+}
+
+}  // namespace linerate::models

@@ -1,0 +1,305 @@
+#include <algorithm>
+#include <cmath>
+
+#include "models/report/report.hpp"
+
+namespace linerate::models {
+
+namespace {
+
+using experiments::Better;
+using experiments::Clock;
+using experiments::Test;
+using experiments::TestType;
+
+struct StreamView {
+  const StreamWriter& writer;
+  const StreamReader& reader;
+  const TcpEnd& sender;
+  const TcpEnd& receiver;
+  const TcpFlow& flow;
+};
+
+StreamView view(const Network& network, const TcpFlow& flow) {
+  const TcpEnd& sender = network.end(flow.data_from_client ? flow.client : flow.server);
+  const TcpEnd& receiver = network.end(flow.data_from_client ? flow.server : flow.client);
+  return {std::get<StreamWriter>(sender.application), std::get<StreamReader>(receiver.application),
+          sender, receiver, flow};
+}
+
+double bits_per_second(std::int64_t bytes, Time span) { return rate_over(Bytes(bytes), span); }
+
+// What one flow reports, by the way of timing of the program that ran it.
+struct FlowFigures {
+  double goodput = 0, elapsed = 0, sender_elapsed = 0, receiver_elapsed = 0;
+};
+
+FlowFigures time_flow(const Test& test, const StreamView& v) {
+  FlowFigures f;
+  const Time begun = v.writer.started();
+  // netperf's sender shuts down and waits for the peer to close: everything has been read by then.
+  const Time closed = v.sender.closed == Time::never() ? v.reader.last_read() : v.sender.closed;
+  f.receiver_elapsed = (v.reader.end_of_stream() - v.reader.started()).seconds();
+  switch (test.clock) {
+    case Clock::netperf:
+      f.sender_elapsed = f.elapsed = (closed - begun).seconds();
+      f.goodput = bits_per_second(v.writer.bytes(), closed - begun);
+      return f;
+    case Clock::nttcp:
+      // Each end times its own calls: the sender until its last write() returns.
+      f.sender_elapsed = (v.writer.last_return() - begun).seconds();
+      f.elapsed = f.receiver_elapsed;
+      f.goodput = f.receiver_elapsed > 0
+                      ? 8.0 * static_cast<double>(v.reader.bytes()) / f.receiver_elapsed
+                      : 0;
+      return f;
+    case Clock::standard:
+      f.sender_elapsed = (v.writer.last_return() - begun).seconds();
+      // From the first SYN to the acknowledgment of the last byte, as a capture would tell it.
+      f.elapsed = (v.sender.last_acked - v.flow.start).seconds();
+      f.goodput = test.bytes || !test.writes.empty()
+                      ? bits_per_second(v.reader.bytes(), v.reader.last_read() - begun)
+                      : bits_per_second(v.reader.window_bytes(), test.duration - test.omit);
+      return f;
+  }
+  return f;
+}
+
+// Jain's index: 1 when all are equal, 1/n when one has everything (Jain, Chiu, Hawe, 1984).
+double jain(const std::vector<double>& rates) {
+  double sum = 0, squares = 0;
+  for (const double rate : rates) {
+    sum += rate;
+    squares += rate * rate;
+  }
+  return squares > 0 ? sum * sum / (static_cast<double>(rates.size()) * squares) : 0;
+}
+
+void stream_figures(const Subject& s, FigureValues& out) {
+  std::vector<double> rates;
+  std::int64_t wire_bytes = 0;
+  for (const TcpFlow& flow : s.network.tcp_flows()) {
+    if (flow.test != s.index) continue;
+    const StreamView v = view(s.network, flow);
+    if (v.writer.started() == Time::never() || v.reader.started() == Time::never()) {
+      rates.push_back(0);  // never connected
+      continue;
+    }
+    const FlowFigures f = time_flow(s.test, v);
+    rates.push_back(f.goodput);
+    out["elapsed"] = std::max(out["elapsed"], f.elapsed);
+    out["sender.elapsed"] = std::max(out["sender.elapsed"], f.sender_elapsed);
+    if (v.reader.finished())
+      out["receiver.elapsed"] = std::max(out["receiver.elapsed"], f.receiver_elapsed);
+    out["sender.calls"] += static_cast<double>(v.writer.calls());
+    out["receiver.calls"] += static_cast<double>(v.reader.calls());
+    out["retransmits"] += static_cast<double>(v.sender.endpoint.info().retransmits);
+    wire_bytes += v.sender.wire_bytes_sent;
+  }
+  double sum = 0;
+  for (const double rate : rates) sum += rate;
+  out["goodput"] = sum;
+  if (rates.size() > 1) {
+    out["goodput.min"] = *std::min_element(rates.begin(), rates.end());
+    out["fairness"] = jain(rates);
+  }
+  const Time span = active_span(s).span();
+  if (span > Time{}) out["throughput"] = bits_per_second(wire_bytes, span);
+}
+
+double percentile(const std::vector<double>& sorted, double p) {
+  // Nearest rank: the smallest value that at least p of the samples do not exceed.
+  const auto rank = static_cast<std::size_t>(std::ceil(p * static_cast<double>(sorted.size())));
+  return sorted[rank > 0 ? rank - 1 : 0];
+}
+
+void request_figures(const Subject& s, FigureValues& out) {
+  std::vector<double> latencies;
+  double rate = 0;
+  for (const TcpFlow& flow : s.network.tcp_flows()) {
+    if (flow.test != s.index) continue;
+    const TcpEnd& client = s.network.end(flow.client);
+    const auto& requester = std::get<Requester>(client.application);
+    const auto& responder = std::get<Responder>(s.network.end(flow.server).application);
+    latencies.insert(latencies.end(), requester.latencies().begin(), requester.latencies().end());
+    out["sender.calls"] += static_cast<double>(requester.calls());
+    out["receiver.calls"] += static_cast<double>(responder.calls());
+    out["retransmits"] +=
+        static_cast<double>(client.endpoint.info().retransmits +
+                            s.network.end(flow.server).endpoint.info().retransmits);
+    if (requester.transactions() == 0) continue;
+    const Time span = requester.last_response() - requester.started();
+    rate += static_cast<double>(requester.transactions()) / span.seconds();
+    // Until the server knows that its last response arrived, as a capture would tell it.
+    const Time end = std::max(client.last_acked, s.network.end(flow.server).last_acked);
+    out["elapsed"] = std::max(out["elapsed"], (end - flow.start).seconds());
+  }
+  out["transaction_rate"] = rate;
+  out["goodput"] = rate * 8 * static_cast<double>(s.test.request.count());
+  std::sort(latencies.begin(), latencies.end());
+  if (latencies.empty()) return;
+  out["latency.p50"] = percentile(latencies, 0.50);
+  out["latency.p99"] = percentile(latencies, 0.99);
+  out["latency.p999"] = percentile(latencies, 0.999);
+}
+
+void datagram_figures(const Subject& s, FigureValues& out) {
+  std::int64_t sent = 0, received = 0;
+  const double window = (s.test.duration - s.test.omit).seconds();
+  double wire_rate = 0;
+  for (const DatagramFlow& flow : s.network.datagram_flows()) {
+    if (flow.test != s.index) continue;
+    sent += flow.source.sent();
+    received += flow.sink.received();
+    const auto frames = static_cast<double>(flow.sink.window_frames());
+    out["frame_rate"] += frames / window;
+    wire_rate += frames * 8 * flow.wire_bytes / window;
+    if (!flow.raw) out["goodput"] += 8 * static_cast<double>(flow.sink.window_bytes()) / window;
+    out["reordered"] += static_cast<double>(flow.sink.reordered());
+    out["latency.mean"] = std::max(out["latency.mean"], flow.sink.mean_delay().seconds());
+    out["latency.max"] = std::max(out["latency.max"], flow.sink.max_delay().seconds());
+  }
+  out["throughput"] = wire_rate;
+  if (sent > 0) out["loss"] = 1 - static_cast<double>(received) / static_cast<double>(sent);
+}
+
+}  // namespace
+
+Active active_span(const Subject& s) {
+  Active active{Time::never(), Time{}};
+  for (const TcpFlow& flow : s.network.tcp_flows()) {
+    if (flow.test != s.index) continue;
+    active.from = std::min(active.from, flow.start);
+    for (const std::uint32_t end : {flow.client, flow.server})
+      active.to = std::max(active.to, s.network.end(end).last_acked);
+  }
+  for (const DatagramFlow& flow : s.network.datagram_flows()) {
+    if (flow.test != s.index) continue;
+    active.from = std::min(active.from, flow.start);
+    active.to = std::max(active.to, flow.sink.last());
+  }
+  if (active.to < active.from) active.to = active.from;
+  return active;
+}
+
+FigureValues figures_of(const Subject& s) {
+  FigureValues out;
+  switch (s.test.type) {
+    case TestType::tcp_stream:
+      stream_figures(s, out);
+      break;
+    case TestType::request_response:
+      request_figures(s, out);
+      break;
+    case TestType::udp_stream:
+    case TestType::raw_frames:
+      datagram_figures(s, out);
+      break;
+  }
+  return out;
+}
+
+experiments::Figure figure_from(const std::string& name, std::vector<double> samples) {
+  struct Kind {
+    const char* unit;
+    Better better;
+  };
+  static const std::map<std::string, Kind> kinds{
+      {"goodput", {"bit/s", Better::higher}},
+      {"goodput.min", {"bit/s", Better::higher}},
+      {"throughput", {"bit/s", Better::higher}},
+      {"fairness", {"", Better::higher}},
+      {"elapsed", {"s", Better::lower}},
+      {"sender.elapsed", {"s", Better::lower}},
+      {"receiver.elapsed", {"s", Better::lower}},
+      {"sender.calls", {"", Better::neither}},
+      {"receiver.calls", {"", Better::neither}},
+      {"retransmits", {"", Better::lower}},
+      {"transaction_rate", {"1/s", Better::higher}},
+      {"frame_rate", {"1/s", Better::higher}},
+      {"loss", {"", Better::lower}},
+      {"reordered", {"", Better::lower}},
+      {"latency.mean", {"s", Better::lower}},
+      {"latency.max", {"s", Better::lower}},
+      {"latency.p50", {"s", Better::lower}},
+      {"latency.p99", {"s", Better::lower}},
+      {"latency.p999", {"s", Better::lower}},
+  };
+  const Kind kind = kinds.at(name);
+  return experiments::make_figure(kind.unit, kind.better, std::move(samples));
+}
+
+std::map<std::string, experiments::HostUse> hosts_of(const Subject& s) {
+  std::map<std::string, experiments::HostUse> hosts;
+  for (const TcpFlow& flow : s.network.tcp_flows()) {
+    if (flow.test != s.index) continue;
+    for (const std::uint32_t index : {flow.client, flow.server}) {
+      const TcpEnd& end = s.network.end(index);
+      const tcp::Info info = end.endpoint.info();
+      auto& use = hosts[s.experiment.hosts[s.network.route(end.route).from_host].name].figures;
+      use["segments_sent"] += static_cast<double>(info.segments_out);
+      use["data_segments_sent"] += static_cast<double>(info.data_segments_out);
+      use["acks_sent"] += static_cast<double>(info.acks_out);
+      use["segments_received"] += static_cast<double>(info.segments_in);
+      use["retransmits"] += static_cast<double>(info.retransmits);
+      use["timeouts"] += static_cast<double>(info.timeouts);
+      use["tail_probes"] += static_cast<double>(info.tail_probes);
+      use["recoveries"] += static_cast<double>(info.recoveries);
+      use["undos"] += static_cast<double>(info.undos);
+      use["persist_probes"] += static_cast<double>(info.persist_probes);
+    }
+  }
+  return hosts;
+}
+
+std::map<std::string, experiments::PortCounters> ports_of(const Subject& s) {
+  std::map<std::string, experiments::PortCounters> ports;
+  const auto& links = s.experiment.links;
+  for (std::size_t i = 0; i < links.size() * 2; ++i) {
+    const Wire& wire = s.network.wires()[i];
+    const experiments::PortRef& from = links[i / 2].ends[i % 2];
+    experiments::PortCounters counters;
+    counters.frames_sent = wire.frames_sent();
+    counters.wire_bytes_sent = wire.wire_bytes_sent();
+    counters.peak_queue = wire.peak_queue();
+    for (std::size_t cause = 1; cause < kDropCauses; ++cause) {
+      const auto drop = static_cast<Drop>(cause);
+      if (wire.drops(drop) > 0) counters.drops[name_of(drop)] = wire.drops(drop);
+    }
+    std::string name;
+    if (from.kind == experiments::NodeKind::host) {
+      const experiments::Host& host = s.experiment.hosts[from.node];
+      name = host.name + ":" + host.nics[from.port].name;
+      const std::int64_t lost = s.network.receive_drops(s.network.nic_index(from.node, from.port));
+      if (lost > 0) counters.drops["receive-ring"] = lost;
+    } else {
+      name = s.experiment.switches[from.node].name + ":" + std::to_string(from.port + 1);
+    }
+    ports[name] = counters;
+  }
+  return ports;
+}
+
+std::vector<experiments::Interval> intervals_of(const Subject& s) {
+  std::vector<experiments::Interval> intervals;
+  Sample previous;
+  const double start = s.test.start.seconds();
+  for (const Sample& sample : s.network.samples(s.index)) {
+    experiments::Interval interval;
+    interval.from = sample.from.seconds() - start;
+    interval.to = sample.to.seconds() - start;
+    interval.figures["goodput"] =
+        bits_per_second(sample.bytes - previous.bytes, sample.to - sample.from);
+    if (s.test.type == TestType::tcp_stream || s.test.type == TestType::request_response) {
+      interval.figures["retransmits"] =
+          static_cast<double>(sample.retransmits - previous.retransmits);
+      interval.figures["cwnd"] = sample.cwnd;
+      interval.figures["srtt"] = sample.srtt.seconds();
+    }
+    intervals.push_back(std::move(interval));
+    previous = sample;
+  }
+  return intervals;
+}
+
+}  // namespace linerate::models

@@ -1,0 +1,239 @@
+// What limits a test: links by how busy they were, and the causes that kept senders waiting.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "models/report/report.hpp"
+
+namespace linerate::models {
+
+namespace {
+
+using experiments::Limit;
+using experiments::Test;
+using experiments::TestType;
+
+// A line is full when less than this share of its time is idle: what slow start and the last
+// round trip of a test leave unused.
+constexpr double kFull = 0.97;
+
+std::string origin_of(const Subject& s, const std::string& path) {
+  // The nearest enclosing path that somebody set: a default has the origin of its block.
+  for (std::string at = path;; at.erase(at.rfind('.'))) {
+    const auto found = s.experiment.origins.find(at);
+    if (found != s.experiment.origins.end())
+      return found->second.line > 0 ? fmt::format("{}:{}", found->second.source, found->second.line)
+                                    : found->second.source;
+    if (at.rfind('.') == std::string::npos) return "";
+  }
+}
+
+Limit make_limit(const Subject& s, std::string resource, double utilisation, std::string formula,
+                 std::string parameter) {
+  Limit limit;
+  limit.resource = std::move(resource);
+  limit.utilisation = std::min(utilisation, 1.0);
+  limit.formula = std::move(formula);
+  limit.origin = origin_of(s, parameter);
+  limit.parameter = std::move(parameter);
+  return limit;
+}
+
+// The wires that payload crosses, each once.
+std::vector<std::uint32_t> data_wires(const Subject& s) {
+  std::vector<std::uint32_t> wires;
+  auto add = [&](std::uint32_t route) {
+    for (const std::uint32_t wire : s.network.route(route).wires)
+      if (std::find(wires.begin(), wires.end(), wire) == wires.end()) wires.push_back(wire);
+  };
+  for (const TcpFlow& flow : s.network.tcp_flows())
+    if (flow.test == s.index)
+      add(s.network.end(flow.data_from_client ? flow.client : flow.server).route);
+  for (const DatagramFlow& flow : s.network.datagram_flows())
+    if (flow.test == s.index) add(flow.route);
+  return wires;
+}
+
+void add_links(const Subject& s, double goodput, std::vector<Limit>& limits) {
+  const double span = active_span(s).span().seconds();
+  if (span <= 0) return;
+  for (const std::uint32_t index : data_wires(s)) {
+    const Wire& wire = s.network.wires()[index];
+    const experiments::Link& link = s.experiment.links[index / 2];
+    const double busy = wire.busy().seconds() / span;
+    const auto rate = static_cast<double>(wire.rate().bits_per_second());
+    limits.push_back(make_limit(
+        s, "link " + link.name, busy,
+        fmt::format("{:.4g} of {:.4g} bit/s on the wire; {:.4g} bit/s of it is this test's payload",
+                    busy * rate, rate, goodput),
+        fmt::format("links.{}.{}", link.name, link.medium.empty() ? "rate" : "medium")));
+  }
+}
+
+struct Sender {
+  const TcpEnd& end;
+  const TcpEnd& peer;
+};
+
+std::vector<Sender> senders(const Subject& s) {
+  std::vector<Sender> list;
+  for (const TcpFlow& flow : s.network.tcp_flows()) {
+    if (flow.test != s.index) continue;
+    const std::uint32_t from = flow.data_from_client ? flow.client : flow.server;
+    list.push_back({s.network.end(from), s.network.end(from ^ 1u)});
+  }
+  return list;
+}
+
+// The most likely cause of a small congestion window: losses, wherever they happen.
+std::string congestion_parameter(const Subject& s) {
+  for (const std::uint32_t index : data_wires(s)) {
+    const Wire& wire = s.network.wires()[index];
+    const std::string link = "links." + s.experiment.links[index / 2].name;
+    if (wire.drops(Drop::loss) > 0) return link + ".loss";
+    if (wire.drops(Drop::bit_error) > 0) return link + ".bit_error_rate";
+    if (wire.drops(Drop::queue) > 0) {
+      const experiments::PortRef& from = s.experiment.links[index / 2].ends[index % 2];
+      if (from.kind == experiments::NodeKind::switch_)
+        return "switches." + s.experiment.switches[from.node].name + ".buffer";
+      return link + ".queue";
+    }
+  }
+  return "tests." + s.test.name + ".congestion";
+}
+
+void add_waits(const Subject& s, std::vector<Limit>& limits) {
+  const std::vector<Sender> all = senders(s);
+  const double span = active_span(s).span().seconds();
+  if (all.empty() || span <= 0) return;
+  tcp::BlockedTimes sum;
+  double window = 0, flight = 0, srtt = 0, timeouts = 0, retransmits = 0;
+  for (const Sender& sender : all) {
+    const tcp::Info info = sender.end.endpoint.info();
+    sum.receive_window += info.blocked.receive_window;
+    sum.congestion_window += info.blocked.congestion_window;
+    sum.nagle += info.blocked.nagle;
+    sum.pacing += info.blocked.pacing;
+    sum.device += info.blocked.device;
+    sum.send_buffer += info.blocked.send_buffer;
+    window += static_cast<double>(info.send_window);
+    flight += static_cast<double>(info.cwnd * info.segment_size);
+    srtt += info.srtt.seconds();
+    timeouts += static_cast<double>(info.timeouts);
+    retransmits += static_cast<double>(info.retransmits);
+  }
+  const auto flows = static_cast<double>(all.size());
+  const double rtt = srtt / flows;
+  auto share = [&](Time blocked) { return blocked.seconds() / (span * flows); };
+  auto per_round_trip = [&](double bytes) { return rtt > 0 ? bytes * 8 / flows / rtt : 0; };
+  const std::string test = "tests." + s.test.name;
+  limits.push_back(
+      make_limit(s, "receive window", share(sum.receive_window),
+                 fmt::format("{:.0f} B per round trip of {:.4g} s = {:.4g} bit/s a flow",
+                             window / flows, rtt, per_round_trip(window)),
+                 test + ".socket_buffer.receive"));
+  limits.push_back(
+      make_limit(s, "congestion window", share(sum.congestion_window),
+                 fmt::format("{:.0f} B per round trip of {:.4g} s = {:.4g} bit/s a flow; {:.0f} "
+                             "retransmissions, {:.0f} timeouts",
+                             flight / flows, rtt, per_round_trip(flight), retransmits, timeouts),
+                 congestion_parameter(s)));
+  limits.push_back(make_limit(s, "send buffer", share(sum.send_buffer),
+                              "nothing unsent while the writer waits for buffer space",
+                              test + ".socket_buffer.send"));
+  limits.push_back(make_limit(s, "nagle", share(sum.nagle),
+                              "a short segment waits for an acknowledgment", test + ".no_delay"));
+  limits.push_back(make_limit(s, "pacing", share(sum.pacing), "the next segment is not due yet",
+                              test + ".pacing"));
+  limits.push_back(make_limit(s, "device queue", share(sum.device),
+                              "the stack waits for the device to let go of earlier frames",
+                              "links"));
+}
+
+void add_application(const Subject& s, std::vector<Limit>& limits) {
+  // What is left when no resource and no wait explains the time is the application's own pace.
+  double explained = 0;
+  for (const Limit& limit : limits)
+    if (limit.resource.rfind("link ", 0) != 0) explained += limit.utilisation;
+  const bool paced_by_application = !s.test.writes.empty() || s.test.rate || s.test.frame_rate ||
+                                    s.test.type == TestType::request_response;
+  if (!paced_by_application) return;
+  const std::string key = !s.test.writes.empty()                      ? "writes"
+                          : s.test.type == TestType::request_response ? "request"
+                          : s.test.frame_rate                         ? "frame_rate"
+                                                                      : "rate";
+  limits.push_back(make_limit(s, "application", std::max(0.0, 1 - explained),
+                              "the application has nothing to send",
+                              "tests." + s.test.name + "." + key));
+}
+
+}  // namespace
+
+std::vector<Limit> limits_of(const Subject& s, double goodput) {
+  std::vector<Limit> limits;
+  add_links(s, goodput, limits);
+  const std::size_t links = limits.size();
+  add_waits(s, limits);
+  add_application(s, limits);
+  if (limits.empty()) return limits;
+
+  // A full line binds whatever the sender happened to wait for meanwhile: windows fill because the
+  // line is full. Only where no line is full does the longest wait bind.
+  auto busier = [](const Limit& a, const Limit& b) { return a.utilisation < b.utilisation; };
+  const auto line =
+      std::max_element(limits.begin(), limits.begin() + static_cast<long>(links), busier);
+  const auto wait =
+      std::max_element(limits.begin() + static_cast<long>(links), limits.end(), busier);
+  const bool full = line != limits.begin() + static_cast<long>(links) && line->utilisation >= kFull;
+  (full || wait == limits.end() ? line : wait)->binds = true;
+  std::stable_sort(limits.begin(), limits.end(), [](const Limit& a, const Limit& b) {
+    if (a.binds != b.binds) return a.binds;
+    return a.utilisation > b.utilisation;
+  });
+  return limits;
+}
+
+std::vector<experiments::LayerRate> layers_of(const Subject& s, double goodput) {
+  auto scaled = [](const Ledger& ledger, double payload_rate) {
+    // Full frames at a line rate of one payload rate's worth: every level in proportion.
+    std::vector<experiments::LayerRate> layers;
+    for (const Part& level : ledger.levels)
+      layers.push_back({level.name,
+                        payload_rate * static_cast<double>(level.size.count()) /
+                            static_cast<double>(ledger.payload.count()),
+                        level.size.count()});
+    return layers;
+  };
+  const Test& test = s.test;
+  if (test.pairs.empty()) return {};
+  const auto& nic = s.experiment.hosts[test.pairs[0].from_host].nics[test.pairs[0].from_nic];
+  const Vlan vlan = nic.vlan ? Vlan::tagged : Vlan::untagged;
+  switch (test.type) {
+    case TestType::raw_frames: {
+      const Ledger ledger = raw_framing().ledger(test.frame_sizes.front());
+      double frames = 0;
+      for (const DatagramFlow& flow : s.network.datagram_flows())
+        if (flow.test == s.index)
+          frames += static_cast<double>(flow.sink.window_frames()) /
+                    (test.duration - test.omit).seconds();
+      return scaled(ledger, frames * 8 * static_cast<double>(ledger.payload.count()));
+    }
+    case TestType::udp_stream:
+      return scaled(udp_framing(test.ip, vlan).ledger(test.datagram), goodput);
+    case TestType::request_response:
+      return {};
+    case TestType::tcp_stream:
+      break;
+  }
+  const std::vector<Sender> all = senders(s);
+  if (all.empty()) return {};
+  const tcp::Info info = all.front().end.endpoint.info();
+  if (info.segment_size <= 0) return {};
+  const auto& stack = s.experiment.hosts[test.pairs[0].from_host].stack;
+  const Bytes options = tcp_option_bytes({.timestamps = stack.timestamps,
+                                          .sack_blocks = 0,
+                                          .connection_count = stack.connection_count});
+  return scaled(tcp_framing(test.ip, options, vlan).ledger(Bytes(info.segment_size)), goodput);
+}
+
+}  // namespace linerate::models

@@ -1,0 +1,46 @@
+// From a finished network to a TestResult: figures by the chosen clock, layers, counters, limits.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "experiments/results/result.hpp"
+#include "models/network/network.hpp"
+
+namespace linerate::models {
+
+/// Figures of one repeat of one test, by name, in base units.
+using FigureValues = std::map<std::string, double>;
+
+/// What to report on: test `test` of the group that `network` ran.
+struct Subject {
+  const experiments::Experiment& experiment;
+  const experiments::Test& test;
+  std::uint32_t index;
+  const Network& network;
+};
+
+FigureValues figures_of(const Subject& subject);
+
+/// Unit and direction of a figure by its name.
+experiments::Figure figure_from(const std::string& name, std::vector<double> samples);
+
+std::vector<experiments::LayerRate> layers_of(const Subject& subject, double goodput);
+std::map<std::string, experiments::HostUse> hosts_of(const Subject& subject);
+std::map<std::string, experiments::PortCounters> ports_of(const Subject& subject);
+std::vector<experiments::Interval> intervals_of(const Subject& subject);
+
+/// Every resource on the test's way and every cause that kept its senders waiting, with how far it
+/// is used; the one that binds first.
+std::vector<experiments::Limit> limits_of(const Subject& subject, double goodput);
+
+/// Span in which the test's flows were active: first start to last acknowledgment.
+struct Active {
+  Time from{}, to{};
+  Time span() const { return to - from; }
+};
+Active active_span(const Subject& subject);
+
+}  // namespace linerate::models

@@ -1,0 +1,534 @@
+// Sender: loss states. How losses are found (duplicate ACKs, SACK by RFC 6675, RACK by RFC 8985),
+// how the window is reduced (at once, or by PRR), what is sent again, and how a reduction that
+// turns out to be needless is undone (RFC 3522, RFC 3708, RFC 5682).
+#include <algorithm>
+
+#include "models/tcp/sender.hpp"
+#include "sim/check.hpp"
+
+namespace linerate::models::tcp {
+
+using experiments::Recovery;
+
+// The state machine.
+
+Sender::Resend Sender::process_losses(Time now, AckFacts& facts) {
+  if (state_ == LossState::open) {
+    first_resend_stamp_.reset();
+  } else if (leave_finished_state(now, facts)) {
+    return Resend::nothing;
+  }
+  switch (state_) {
+    case LossState::recovery: return process_recovery(now, facts);
+    case LossState::loss: {
+      Resend what = Resend::lost;
+      const bool settled = process_timeout_state(now, facts, what);
+      identify_losses(now, facts);
+      if (!settled && !facts.retransmission_lost) return what;
+      if (state_ == LossState::loss && !facts.retransmission_lost) return what;
+      return process_open(now, facts);
+    }
+    default: return process_open(now, facts);
+  }
+}
+
+// A state ends when everything sent before it began is acknowledged. True: nothing else to do.
+bool Sender::leave_finished_state(Time now, const AckFacts& facts) {
+  const bool finished = una_ >= recovery_point_;
+  if (state_ == LossState::reduced && finished && una_ != recovery_point_) {
+    end_reduction(now);
+    state_ = LossState::open;
+  } else if (state_ == LossState::recovery) {
+    // Classic Reno leaves at the first new acknowledgment (RFC 2581 3.2).
+    const bool first_new = stack_.recovery == Recovery::reno && facts.advanced;
+    if (!finished && !first_new) return false;
+    if (!sack_) {
+      duplicates_ = 0;
+      scoreboard_.set_assumed_arrived(0);
+      if (!finished) scoreboard_.forget_losses();
+    }
+    return finish_recovery(now, facts);
+  }
+  return false;
+}
+
+bool Sender::finish_recovery(Time now, const AckFacts& facts) {
+  bool undone = false;
+  if (undo_proven(facts)) {
+    undo_reduction(now, false);
+    undone = true;
+  } else if (rack_persist_ > 0) {
+    --rack_persist_;
+  }
+  // RFC 6582 3.2: without SACK, duplicates of the last window must not start another recovery, so
+  // the state is held until something above is acknowledged.
+  if (una_ == recovery_point_ && !sack_ && !scoreboard_.empty()) {
+    if (!undone) window_.set_size(window_.threshold());
+    return true;
+  }
+  if (!undone) end_reduction(now);
+  state_ = LossState::open;
+  return false;
+}
+
+Sender::Resend Sender::process_recovery(Time now, AckFacts& facts) {
+  if (!facts.advanced) {
+    if (!sack_) count_duplicate(facts);
+  } else if (!sack_) {
+    // RFC 6582 3.2 step 3: a partial ACK shows the next hole, and that much has left the network.
+    duplicates_ = std::max<std::int64_t>(duplicates_ - (facts.acked - 1), 0);
+    scoreboard_.set_assumed_arrived(0);
+    lose(scoreboard_.first(), facts);
+    scoreboard_.set_assumed_arrived(
+        std::min(duplicates_, scoreboard_.size() - scoreboard_.lost()));
+    resend_first_lost(now);
+  } else if (rack_ && try_undo_partial(now, facts)) {
+    return Resend::nothing;
+  }
+  if (try_undo_by_duplicates(now) && state_ != LossState::reduced) keep_open();
+  identify_losses(now, facts);
+  if (state_ != LossState::recovery) {
+    if (scoreboard_.lost() == 0) return Resend::nothing;
+    enter_recovery(now);
+  }
+  return Resend::lost;
+}
+
+// After a timeout; F-RTO as RFC 5682 3.1 describes it for SACK. True when the timeout turned out
+// spurious or is over.
+bool Sender::process_timeout_state(Time now, const AckFacts& facts, Resend& what) {
+  const bool recovered = una_ >= recovery_point_;
+  if (facts.advanced && try_undo_loss(now, facts, false)) return true;
+  if (frto_) {
+    // Step 3b: data never sent again has arrived, so not everything was lost.
+    if (facts.original_arrived && try_undo_loss(now, facts, true)) return true;
+    if (nxt_ > recovery_point_) {
+      if (facts.sacked_new || facts.duplicate_ack) frto_ = false;   // step 3a: the loss was real
+    } else if (facts.advanced && !recovered) {
+      recovery_point_ = nxt_;
+      // Step 2b: probe with new data instead of resending, if there is any.
+      if (!buffer_.all_sent() && window_edge() > nxt_) {
+        what = Resend::new_data;
+        return false;
+      }
+      frto_ = false;
+    }
+  }
+  if (recovered) {
+    if (!sack_) {
+      duplicates_ = 0;
+      scoreboard_.set_assumed_arrived(0);
+    }
+    if (undo_proven(facts)) {
+      undo_reduction(now, false);
+    } else if (rack_persist_ > 0) {
+      --rack_persist_;
+    }
+    state_ = LossState::open;
+    what = Resend::nothing;
+    return true;
+  }
+  if (!sack_ && facts.advanced) {
+    duplicates_ = 0;
+    scoreboard_.set_assumed_arrived(0);
+  }
+  return false;
+}
+
+Sender::Resend Sender::process_open(Time now, AckFacts& facts) {
+  if (!sack_) {
+    if (facts.advanced) {
+      duplicates_ = 0;
+      scoreboard_.set_assumed_arrived(0);
+    }
+    count_duplicate(facts);
+  }
+  if (state_ <= LossState::disorder) try_undo_by_duplicates(now);
+  identify_losses(now, facts);
+  if (scoreboard_.lost() == 0) {
+    if (state_ != LossState::reduced) keep_open();
+    return Resend::nothing;
+  }
+  enter_recovery(now);
+  return Resend::lost;
+}
+
+// Finding losses.
+
+// Without SACK every duplicate ACK stands for one segment that has arrived. RFC 3042's limited
+// transmit follows from it; classic Reno counts them only once it recovers.
+void Sender::count_duplicate(const AckFacts& facts) {
+  if (!facts.duplicate_ack) return;
+  ++duplicates_;
+  const bool limited_transmit = stack_.recovery != Recovery::reno;
+  if (limited_transmit || state_ == LossState::recovery || duplicates_ >= threshold_segments_)
+    scoreboard_.set_assumed_arrived(
+        std::min(duplicates_, scoreboard_.size() - std::max<std::int64_t>(scoreboard_.lost(), 1)));
+}
+
+void Sender::identify_losses(Time now, AckFacts& facts) {
+  if (rack_) {
+    if (!rack_advanced_) return;
+    rack_advanced_ = false;
+    const Time wait = rack_detect(now, facts);
+    if (wait == Time{}) return;
+    // Two milliseconds more, so that a timer does not beat an ACK that is under way.
+    arm(TimerKind::reorder, now, std::min(wait + Time::milliseconds(2), rtt_.timeout()));
+    facts.restart_timer = false;
+  } else if (sack_) {
+    detect_by_sack(facts);
+  } else if (duplicates_ >= threshold_segments_ && state_ < LossState::recovery &&
+             !scoreboard_.empty() && scoreboard_.lost() == 0) {
+    lose(scoreboard_.first(), facts);
+  }
+}
+
+// RFC 6675's IsLost: as many segments above are sacked as the duplicate threshold says.
+void Sender::detect_by_sack(AckFacts& facts) {
+  if (judged_to_ < scoreboard_.first()) {
+    judged_to_ = scoreboard_.first();
+    sacked_below_judged_ = 0;
+  }
+  while (judged_to_ != scoreboard_.end() &&
+         scoreboard_.sacked() - sacked_below_judged_ >= threshold_segments_) {
+    const SentSegment& segment = scoreboard_.at(judged_to_);
+    if (segment.has(SentSegment::kSacked)) {
+      ++sacked_below_judged_;
+    } else if (!segment.has(SentSegment::kLost | SentSegment::kEverRetransmitted)) {
+      lose(judged_to_, facts);
+    }
+    ++judged_to_;
+  }
+}
+
+// RFC 8985 6.2 step 2: remember the latest sent of all segments that have arrived.
+void Sender::rack_advance(Time now, const SentSegment& segment) {
+  const Time rtt = now - segment.sent;
+  // Sooner than any path allows: this acknowledges an earlier transmission.
+  if (segment.has(SentSegment::kEverRetransmitted) && rtt < rtt_.minimum()) return;
+  rack_advanced_ = true;
+  rack_rtt_ = rtt;
+  if (rack_later(segment.sent, segment.end())) return;
+  rack_sent_ = segment.sent;
+  rack_end_ = segment.end();
+}
+
+// Whether the latest arrival was sent after a segment with these values.
+bool Sender::rack_later(Time sent, Sequence end) const {
+  return rack_sent_ > sent || (rack_sent_ == sent && rack_end_ > end);
+}
+
+// RFC 8985 6.2 step 4: how much reordering is tolerated. None while none was seen and the loss is
+// evident.
+Time Sender::rack_window() const {
+  if (!reordering_seen_ && (state_ >= LossState::recovery ||
+                            scoreboard_.sacked() >= threshold_segments_))
+    return Time{};
+  if (rtt_.minimum() == Time::never()) return Time{};
+  return std::min(rtt_.minimum() / 4 * rack_steps_, rtt_.smoothed());
+}
+
+// Marks what RACK judges lost; returns how long until the rest of the suspects could be, 0 if
+// there is none. Originals were sent in stream order and retransmissions stand in their own queue,
+// so each walk stops at the first segment sent after the latest arrival.
+Time Sender::rack_detect(Time now, AckFacts& facts) {
+  const Time allowed = rack_rtt_ + rack_window();
+  Time wait{};
+  original_from_ = std::max(original_from_, scoreboard_.first());
+  bool settled = true;   // everything below i is judged
+  for (Index i = scoreboard_.next_unsacked(original_from_); i != scoreboard_.end();
+       i = scoreboard_.next_unsacked(i + 1)) {
+    const SentSegment& segment = scoreboard_.at(i);
+    if (settled) original_from_ = i;
+    if (segment.has(SentSegment::kEverRetransmitted | SentSegment::kLost)) continue;
+    if (!rack_later(segment.sent, segment.end())) break;
+    const Time remaining = segment.sent + allowed - now;
+    if (remaining <= Time{}) {
+      lose(i, facts);
+    } else {
+      wait = std::max(wait, remaining);
+      settled = false;
+    }
+  }
+  for (auto j = resent_.first(); j != resent_.end(); ++j) {
+    const Resent resent = resent_.at(j);
+    const bool gone = resent.index < scoreboard_.first();
+    const SentSegment* segment = gone ? nullptr : &scoreboard_.at(resent.index);
+    const bool stale =
+        gone || segment->sent != resent.sent || segment->has(SentSegment::kSacked) ||
+        (segment->has(SentSegment::kLost) && !segment->has(SentSegment::kInFlightAgain));
+    if (!stale) {
+      if (!rack_later(segment->sent, segment->end())) break;
+      const Time remaining = segment->sent + allowed - now;
+      if (remaining > Time{}) {
+        wait = std::max(wait, remaining);
+        continue;
+      }
+      lose(resent.index, facts);
+    }
+    if (j == resent_.first()) resent_.pop();
+  }
+  return wait;
+}
+
+// RFC 8985 6.2 step 4: a D-SACK widens the window by min_rtt / 4, for 16 recoveries.
+void Sender::adapt_rack_window(const AckFacts& facts) {
+  if (facts.previous_delivered < rack_adapted_at_) duplicate_seen_ = false;
+  if (duplicate_seen_) {
+    rack_steps_ = std::min(rack_steps_ + 1, 255);
+    duplicate_seen_ = false;
+    rack_adapted_at_ = delivered_;
+    rack_persist_ = 16;
+  } else if (rack_persist_ == 0) {
+    rack_steps_ = 1;
+  }
+}
+
+void Sender::lose(Index index, AckFacts& facts) {
+  const SentSegment& segment = scoreboard_.at(index);
+  if (segment.has(SentSegment::kInFlightAgain)) {
+    facts.retransmission_lost = true;
+  } else if (segment.has(SentSegment::kLost)) {
+    return;
+  }
+  scoreboard_.mark_lost(index);
+  resend_from_ = std::min(resend_from_, index);
+  ++facts.newly_lost;
+}
+
+// Reducing the window.
+
+void Sender::enter_recovery(Time now) {
+  undo_threshold_ = 0;
+  remember_for_undo();
+  if (!reducing()) {
+    undo_threshold_ = threshold_now();
+    begin_reduction();
+  }
+  state_ = LossState::recovery;
+  ++counts_.recoveries;
+  if (rack_) return;
+  window_.set_size(window_.threshold());
+  window_used_at_ = now;
+  // The first loss is repaired at once, whatever is still in flight (RFC 5681 3.2, RFC 6675 5).
+  resend_first_lost(now);
+}
+
+// The threshold after a loss. Stacks before PRR take the smaller of the windows for what is in
+// flight (RFC 5681 equation 4).
+std::int64_t Sender::threshold_after_loss() {
+  std::int64_t window = window_.size();
+  if (!rack_) window = std::min(window, wnd_ / segment_size_);
+  return window_.threshold_after_loss(window);
+}
+
+void Sender::begin_reduction() {
+  recovery_point_ = nxt_;
+  probe_end_ = 0;
+  window_.clear_credit();
+  window_before_ = window_.size();
+  reduction_delivered_ = reduction_out_ = 0;
+  window_.set_threshold(threshold_after_loss());
+}
+
+// Proportional rate reduction, RFC 6937 3, with its slow-start bound.
+void Sender::reduce(const AckFacts& facts) {
+  if (facts.delivered <= 0) return;
+  reduction_delivered_ += facts.delivered;
+  const std::int64_t room = window_.threshold() - flight();
+  std::int64_t send = 0;
+  if (room < 0) {
+    send = (window_.threshold() * reduction_delivered_ + window_before_ - 1) / window_before_ -
+           reduction_out_;
+  } else {
+    send = std::max(reduction_delivered_ - reduction_out_, facts.delivered);
+    if (facts.advanced && facts.newly_lost == 0) ++send;
+    send = std::min(send, room);
+  }
+  // The first retransmission always goes out.
+  send = std::max<std::int64_t>(send, reduction_out_ > 0 ? 0 : 1);
+  window_.set_size(flight() + send);
+}
+
+void Sender::end_reduction(Time now) {
+  window_.set_size(window_.threshold());
+  window_used_at_ = now;
+}
+
+void Sender::enter_loss(Time now) {
+  const bool fresh = state_ < LossState::recovery;
+  AckFacts facts;
+  if (!sack_) {
+    duplicates_ = 0;
+    scoreboard_.set_assumed_arrived(0);
+  }
+  for (Index i = scoreboard_.first(); i != scoreboard_.end(); ++i) {
+    const SentSegment& segment = scoreboard_.at(i);
+    if (segment.has(SentSegment::kSacked)) continue;
+    // What was sent less than a round trip ago may still be acknowledged.
+    if (i != scoreboard_.first() && rack_ && segment.sent + rack_rtt_ > now) continue;
+    lose(i, facts);
+  }
+  // One reduction for one window of data (RFC 5681 3.1), however often the timer expires.
+  if (state_ <= LossState::disorder || una_ >= recovery_point_ ||
+      (state_ == LossState::loss && timeouts_in_row_ == 0)) {
+    undo_threshold_ = threshold_now();
+    window_before_ = window_.size();
+    window_.set_threshold(threshold_after_loss());
+    remember_for_undo();
+  }
+  window_.on_timeout(now, nxt_);
+  window_.set_size(flight() + 1);
+  window_.clear_credit();
+  window_used_at_ = now;
+  frto_ = rack_ && (fresh || timeouts_in_row_ > 0);
+  state_ = LossState::loss;
+  recovery_point_ = nxt_;
+  probe_end_ = 0;
+}
+
+std::int64_t Sender::threshold_now() const {
+  if (reducing()) return window_.threshold();
+  return std::max(window_.threshold(), window_.size() / 2 + window_.size() / 4);
+}
+
+// Undoing it.
+
+void Sender::remember_for_undo() {
+  if (!rack_) return;
+  undo_from_ = una_;
+  undo_open_ = scoreboard_.in_flight_again() + (probe_end_ != 0 && probe_resent_ ? 1 : 0);
+  if (undo_open_ == 0) undo_open_ = -1;   // nothing sent again yet that could be a duplicate
+}
+
+bool Sender::undo_proven(const AckFacts& facts) const {
+  return undo_from_ && (undo_open_ == 0 || delayed_not_lost(facts));
+}
+
+// Eifel (RFC 3522): the ACK echoes a time before the first retransmission, so it answers an
+// original.
+bool Sender::delayed_not_lost(const AckFacts& facts) const {
+  return timestamps_ && first_resend_stamp_ &&
+         static_cast<std::int32_t>(facts.echo - *first_resend_stamp_) < 0;
+}
+
+void Sender::undo_reduction(Time now, bool forget_losses) {
+  if (forget_losses) {
+    scoreboard_.forget_losses();
+    original_from_ = scoreboard_.first();
+  }
+  if (undo_threshold_ > 0) {
+    window_.set_size(std::max(window_.size(), window_before_));
+    if (undo_threshold_ > window_.threshold()) window_.set_threshold(undo_threshold_);
+  }
+  window_used_at_ = now;
+  undo_from_.reset();
+  rack_advanced_ = true;   // judge again: real losses may remain
+  ++counts_.undos;
+}
+
+// A hole was filled by a late original. True: retransmissions are still out, so send nothing more.
+bool Sender::try_undo_partial(Time now, AckFacts& facts) {
+  if (!undo_from_ || !delayed_not_lost(facts)) return false;
+  note_reordering(facts.previous_una);
+  reordering_seen_ = true;
+  if (scoreboard_.in_flight_again() > 0) return true;
+  if (!any_resent()) first_resend_stamp_.reset();
+  undo_reduction(now, true);
+  keep_open();
+  return false;
+}
+
+bool Sender::try_undo_loss(Time now, const AckFacts& facts, bool proven) {
+  if (!proven && !undo_proven(facts)) return false;
+  undo_reduction(now, true);
+  timeouts_in_row_ = 0;
+  frto_ = false;
+  state_ = LossState::open;
+  return true;
+}
+
+// Every retransmission was reported as a duplicate (RFC 3708).
+bool Sender::try_undo_by_duplicates(Time now) {
+  if (!undo_from_ || undo_open_ != 0) return false;
+  rack_persist_ = std::min(rack_persist_ + 1, 16);
+  undo_reduction(now, false);
+  return true;
+}
+
+bool Sender::any_resent() const {
+  return scoreboard_.in_flight_again() > 0 ||
+         (!scoreboard_.empty() && scoreboard_.front().has(SentSegment::kEverRetransmitted));
+}
+
+void Sender::keep_open() {
+  const LossState state = scoreboard_.sacked() + scoreboard_.lost() > 0 || any_resent()
+                              ? LossState::disorder
+                              : LossState::open;
+  if (state == state_) return;
+  state_ = state;
+  recovery_point_ = nxt_;
+}
+
+// Sending again.
+
+void Sender::resend(Time now, Index index, bool counts_as_repair) {
+  const SentSegment segment = scoreboard_.at(index);
+  const bool end = segment.has(SentSegment::kEndOfStream);
+  charge_pacing(now, segment.length);
+  Segment& out = emit(now, segment.begin, segment.length,
+                      static_cast<std::uint8_t>(kAck | (end ? kFin : 0)));
+  out.retransmission = true;
+  last_sent_ = now;
+  ++counts_.retransmits;
+  if (segment.length > 0) ++counts_.data_segments_out;
+  scoreboard_.mark_sent_again(index, now, counts_as_repair);
+  if (rack_) resent_.push({index, now});
+  if (!counts_as_repair) return;
+  if (!first_resend_stamp_) first_resend_stamp_ = timestamp(now);
+  undo_open_ = std::max<std::int64_t>(undo_open_, 0) + 1;
+}
+
+void Sender::resend_first_lost(Time now) {
+  Index i = std::max(resend_from_, scoreboard_.first());
+  while (i != scoreboard_.end() && (!scoreboard_.at(i).has(SentSegment::kLost) ||
+                                    scoreboard_.at(i).has(SentSegment::kInFlightAgain)))
+    ++i;
+  if (i == scoreboard_.end()) return;
+  resend(now, i, true);
+  if (i == scoreboard_.first()) arm(TimerKind::retransmit, now, rtt_.timeout());
+}
+
+void Sender::resend_lost(Time now) {
+  Index i = std::max(resend_from_, scoreboard_.first());
+  bool restart = false;
+  while (i != scoreboard_.end()) {
+    if (scoreboard_.in_flight_again() >= scoreboard_.lost()) break;
+    if (flight() >= window_.size() || pacing_holds(now)) break;
+    const SentSegment& segment = scoreboard_.at(i);
+    if (segment.has(SentSegment::kLost) && !segment.has(SentSegment::kInFlightAgain)) {
+      if (device_full()) {
+        throttled_ = true;
+        break;
+      }
+      resend(now, i, true);
+      if (reducing()) ++reduction_out_;
+      restart |= i == scoreboard_.first() && timer_ != TimerKind::reorder;
+    }
+    i = scoreboard_.next_unsacked(i + 1);
+  }
+  resend_from_ = i;
+  if (restart) arm(TimerKind::retransmit, now, rtt_.timeout());
+}
+
+void Sender::continue_recovery(Time now, Resend what) {
+  if (what == Resend::nothing) return;
+  if (what == Resend::new_data) {
+    transmit(now, Push::all);
+    if (nxt_ > recovery_point_) return;
+    frto_ = false;
+  }
+  resend_lost(now);
+}
+
+}  // namespace linerate::models::tcp

@@ -1,0 +1,56 @@
+// A TCP segment as the models see it: header fields and a length, no payload bytes.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "sim/units.hpp"
+
+namespace linerate::models::tcp {
+
+/// A position in the byte stream, unwrapped and relative to its direction's ISN: the SYN is 0, the
+/// first data byte 1.
+using Sequence = std::uint64_t;
+
+struct SackBlock {
+  Sequence left = 0;    ///< first byte held
+  Sequence right = 0;   ///< one past the last byte held
+  bool operator==(const SackBlock&) const = default;
+};
+
+enum Flag : std::uint8_t { kFin = 1, kSyn = 2, kRst = 4, kPush = 8, kAck = 16 };
+
+/// Options offered in a SYN.
+struct SynOptions {
+  std::uint16_t max_segment = 0;         ///< MSS option, bytes
+  std::uint8_t window_scale = 0;
+  bool window_scaling = false;
+  bool sack_permitted = false;
+  bool timestamps = false;
+  bool connection_count = false;         ///< RFC 1644
+  bool operator==(const SynOptions&) const = default;
+};
+
+struct Segment {
+  Sequence sequence = 0;
+  Sequence acknowledgment = 0;
+  std::uint32_t length = 0;              ///< payload, bytes
+  std::uint32_t window = 0;              ///< bytes, already scaled (as sent in a SYN: unscaled)
+  std::uint32_t timestamp = 0;           ///< TSval, in the sender's clock units
+  std::uint32_t timestamp_echo = 0;      ///< TSecr
+  std::uint8_t flags = 0;
+  std::uint8_t option_bytes = 0;         ///< TCP options, padded to 4
+  std::uint8_t sack_count = 0;
+  std::uint8_t frames = 1;               ///< wire frames this stands for (GRO merges)
+  bool retransmission = false;           ///< for counters; nothing on the wire says so
+  SynOptions syn;                        ///< valid with kSyn
+  std::array<SackBlock, 4> sack{};       ///< first `sack_count` valid
+
+  bool has(Flag flag) const { return (flags & flag) != 0; }
+  /// Sequence space used: payload, plus one each for SYN and FIN.
+  std::uint32_t span() const {
+    return length + (has(kSyn) ? 1u : 0u) + (has(kFin) ? 1u : 0u);
+  }
+};
+
+}  // namespace linerate::models::tcp

@@ -1,0 +1,336 @@
+#include "realnet/figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "realnet/transfer.hpp"
+
+namespace linerate::realnet {
+namespace {
+
+using experiments::Better;
+using experiments::Clock;
+using experiments::Experiment;
+using experiments::Test;
+using experiments::TestResult;
+
+/// Time and bytes by which a transfer's goodput is counted.
+struct Span {
+  double seconds = 0;
+  double bytes = 0;
+};
+
+/// netperf's sender shuts down and waits for the peer to close; others stop at their last write.
+double sender_elapsed(const Test& test, const TransferOutcome& transfer) {
+  const SenderReport& sender = transfer.sender;
+  return ((test.clock == Clock::netperf ? sender.closed : sender.ended) - transfer.start).seconds();
+}
+
+/// From the receiver's first data to the end of the stream.
+double receiver_elapsed(const TransferOutcome& transfer) {
+  return (transfer.receiver.ended - transfer.receiver.first_byte).seconds();
+}
+
+double elapsed(const Test& test, const TransferOutcome& transfer) {
+  switch (test.clock) {
+    case Clock::netperf:
+      return sender_elapsed(test, transfer);
+    case Clock::nttcp:
+      return receiver_elapsed(transfer);
+    case Clock::standard:
+      break;
+  }
+  // As a capture would tell it: from the first SYN until everything has arrived.
+  return (transfer.sender.connecting + transfer.sender.closed - transfer.start).seconds();
+}
+
+Span span_of(const Test& test, const TransferOutcome& transfer) {
+  const ReceiverReport& receiver = transfer.receiver;
+  switch (test.clock) {
+    case Clock::netperf:
+      return {sender_elapsed(test, transfer), static_cast<double>(transfer.sender.bytes)};
+    case Clock::nttcp:
+      return {receiver_elapsed(transfer), static_cast<double>(receiver.bytes)};
+    case Clock::standard:
+      break;
+  }
+  if (test.bytes || !test.writes.empty()) {
+    return {(receiver.last_byte - transfer.start).seconds(), static_cast<double>(receiver.bytes)};
+  }
+  // Background traffic is counted for as long as it lasts.
+  Span span{
+      (test.background ? (receiver.ended - transfer.start) - test.omit : test.duration - test.omit)
+          .seconds(),
+      0};
+  for (int flow = 0; flow < test.flows; ++flow) span.bytes += receiver.window_bytes[flow];
+  return span;
+}
+
+double rate(const Span& span) { return span.seconds > 0 ? span.bytes * 8 / span.seconds : 0; }
+
+/// Jain's index: (sum x)^2 / (n sum x^2).
+double fairness(const std::vector<double>& rates) {
+  double sum = 0, squares = 0;
+  for (const double x : rates) {
+    sum += x;
+    squares += x * x;
+  }
+  return squares > 0 ? sum * sum / (static_cast<double>(rates.size()) * squares) : 1;
+}
+
+/// Named samples, one a repeat, in the order of the repeats.
+class Samples {
+ public:
+  void add(const std::string& name, const char* unit, Better better, double value) {
+    Entry& entry = entries_[name];
+    entry.unit = unit;
+    entry.better = better;
+    entry.values.push_back(value);
+  }
+  std::map<std::string, experiments::Figure> figures() const {
+    std::map<std::string, experiments::Figure> figures;
+    for (const auto& [name, entry] : entries_) {
+      figures[name] = experiments::make_figure(entry.unit, entry.better, entry.values);
+    }
+    return figures;
+  }
+
+ private:
+  struct Entry {
+    std::string unit;
+    Better better = Better::neither;
+    std::vector<double> values;
+  };
+  std::map<std::string, Entry> entries_;
+};
+
+double goodput_of(const Test& test, const Repeat& repeat) {
+  double total = 0;
+  for (const auto& transfer : repeat.transfers) total += rate(span_of(test, transfer));
+  return total;
+}
+
+void add_goodput(const Test& test, const Repeat& repeat, Samples& samples) {
+  std::vector<double> flows;
+  double directions[2] = {0, 0};
+  for (const auto& transfer : repeat.transfers) {
+    const Span span = span_of(test, transfer);
+    directions[transfer.reverse] += rate(span);
+    for (int flow = 0; flow < test.flows; ++flow) {
+      flows.push_back(rate({span.seconds, transfer.receiver.window_bytes[flow]}));
+    }
+  }
+  samples.add("goodput", "bit/s", Better::higher, goodput_of(test, repeat));
+  if (test.direction == experiments::Direction::both) {
+    samples.add("goodput.forward", "bit/s", Better::higher, directions[0]);
+    samples.add("goodput.reverse", "bit/s", Better::higher, directions[1]);
+  }
+  if (flows.size() > 1) {
+    samples.add("goodput.min", "bit/s", Better::higher,
+                *std::min_element(flows.begin(), flows.end()));
+    samples.add("fairness", "", Better::higher, fairness(flows));
+  }
+}
+
+void add_times(const Test& test, const Repeat& repeat, Samples& samples) {
+  double sender = 0, receiver = 0, whole = 0;
+  for (const auto& transfer : repeat.transfers) {
+    sender = std::max(sender, sender_elapsed(test, transfer));
+    receiver = std::max(receiver, receiver_elapsed(transfer));
+    whole = std::max(whole, elapsed(test, transfer));
+  }
+  samples.add("sender.elapsed", "s", Better::lower, sender);
+  samples.add("receiver.elapsed", "s", Better::lower, receiver);
+  samples.add("elapsed", "s", Better::lower, whole);
+}
+
+void add_costs(const Repeat& repeat, Samples& samples) {
+  double sender_cpu = 0, receiver_cpu = 0, sends = 0, reads = 0, retransmits = 0;
+  for (const auto& transfer : repeat.transfers) {
+    sender_cpu += transfer.sender.cpu;
+    receiver_cpu += transfer.receiver.cpu;
+    sends += static_cast<double>(transfer.sender.calls);
+    reads += static_cast<double>(transfer.receiver.calls);
+    retransmits += static_cast<double>(transfer.sender.retransmits);
+  }
+  samples.add("sender.cpu", "s", Better::lower, sender_cpu);
+  samples.add("receiver.cpu", "s", Better::lower, receiver_cpu);
+  samples.add("sender.calls", "", Better::neither, sends);
+  samples.add("receiver.calls", "", Better::neither, reads);
+  samples.add("retransmits", "", Better::lower, retransmits);
+}
+
+/// Ports that send the test's data.
+std::set<std::string> sending_ports(const Experiment& experiment, const Test& test) {
+  std::set<std::string> labels;
+  const auto label = [&](int host, int nic) {
+    const auto& owner = experiment.hosts[host];
+    return owner.name + ":" + owner.nics[nic].name;
+  };
+  for (const auto& pair : test.pairs) {
+    if (test.direction != experiments::Direction::reverse) {
+      labels.insert(label(pair.from_host, pair.from_nic));
+    }
+    if (test.direction != experiments::Direction::forward) {
+      labels.insert(label(pair.to_host, pair.to_nic));
+    }
+  }
+  return labels;
+}
+
+void add_throughput(const Experiment& experiment, const Test& test, const Repeat& repeat,
+                    Samples& samples) {
+  if (repeat.use.ports.empty() || repeat.use.seconds <= 0) return;
+  double bytes = 0;
+  for (const std::string& label : sending_ports(experiment, test)) {
+    bytes += static_cast<double>(repeat.use.ports.at(label).wire_bytes_sent);
+  }
+  samples.add("throughput", "bit/s", Better::higher, bytes * 8 / repeat.use.seconds);
+}
+
+/// The time series of a repeat: what each interval brought, and the senders' state at its end.
+std::vector<experiments::Interval> intervals_of(const Repeat& repeat) {
+  Time step;
+  for (const auto& transfer : repeat.transfers) {
+    step = std::max({step, transfer.sender.step, transfer.receiver.step});
+  }
+  if (step == Time{}) return {};
+  std::vector<experiments::Interval> intervals;
+  const auto transfers = static_cast<double>(repeat.transfers.size());
+  for (const auto& transfer : repeat.transfers) {
+    // Steps are doublings or multiples of one another unless a table overflowed; then the finer one
+    // is read at the nearest point before.
+    const std::int64_t reads = step / transfer.receiver.step;
+    const std::int64_t sends = step / transfer.sender.step;
+    double bytes_before = 0, retransmits_before = 0;
+    for (std::int64_t i = 0; (i + 1) * reads <= transfer.receiver.intervals &&
+                             (i + 1) * sends <= transfer.sender.intervals;
+         ++i) {
+      if (i == static_cast<std::int64_t>(intervals.size())) {
+        intervals.push_back({(step * i).seconds(), (step * (i + 1)).seconds(), {}});
+      }
+      auto& figures = intervals[i].figures;
+      const double bytes = transfer.receiver.interval_bytes[(i + 1) * reads - 1];
+      const SenderSample& sample = transfer.sender.samples[(i + 1) * sends - 1];
+      figures["goodput"] += (bytes - bytes_before) * 8 / step.seconds();
+      figures["retransmits"] += sample.retransmits - retransmits_before;
+      figures["delivery_rate"] += sample.delivery_rate;
+      figures["cwnd"] += sample.cwnd / transfers;
+      figures["srtt"] += sample.srtt / transfers;
+      bytes_before = bytes;
+      retransmits_before = sample.retransmits;
+    }
+  }
+  return intervals;
+}
+
+/// Shares of time the sender had data but could not send, and how full each link was.
+std::vector<experiments::Limit> limits_of(const Experiment& experiment, const LabPlan& plan,
+                                          const Repeat& repeat) {
+  std::vector<experiments::Limit> limits;
+  double total = 0, busy = 0, window = 0, buffer = 0;
+  for (const auto& transfer : repeat.transfers) {
+    total += (transfer.sender.closed - transfer.start).seconds();
+    busy += transfer.sender.busy;
+    window += transfer.sender.receive_window_limited;
+    buffer += transfer.sender.send_buffer_limited;
+  }
+  const auto blocked = [&](const std::string& cause, double seconds, const char* field) {
+    const double share = total > 0 ? std::clamp(seconds / total, 0.0, 1.0) : 0;
+    limits.push_back({cause, share, share > 0.5,
+                      fmt::format("{} {:.3f} s of {:.3f} s", field, seconds, total), "", ""});
+  };
+  blocked("receive window", window, "tcpi_rwnd_limited");
+  blocked("send buffer", buffer, "tcpi_sndbuf_limited");
+  // The kernel's third state: data in flight and nothing else in the way.
+  blocked("congestion window or path", busy - window - buffer,
+          "tcpi_busy_time - tcpi_rwnd_limited - tcpi_sndbuf_limited");
+  for (std::size_t i = 0; i < plan.links.size() && repeat.use.seconds > 0; ++i) {
+    for (const PlannedPort& port : plan.links[i].ends) {
+      const auto line = static_cast<double>(experiment.links[i].rate.bits_per_second());
+      const double sent = static_cast<double>(repeat.use.ports.at(port.label).wire_bytes_sent) * 8 /
+                          repeat.use.seconds;
+      const double share = std::clamp(sent / line, 0.0, 1.0);
+      limits.push_back(
+          {fmt::format("link {} from {}", plan.links[i].name, port.label), share, share > 0.98,
+           fmt::format("{:.3f} Mbit/s on the wire of {:.3f} Mbit/s", sent / 1e6, line / 1e6),
+           fmt::format("links.{}.rate", plan.links[i].name), ""});
+    }
+  }
+  std::stable_sort(limits.begin(), limits.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.binds, a.utilisation) > std::pair(b.binds, b.utilisation);
+  });
+  return limits;
+}
+
+/// Where the bytes of a full frame go (RFC 9293, 791, 8200; IEEE 802.3). Payload and wire are
+/// measured; the layers between follow from them.
+std::vector<experiments::LayerRate> layers_of(const Test& test, const Repeat& repeat) {
+  const SenderReport& sender = repeat.transfers.front().sender;
+  if (sender.segment_size == 0) return {};
+  const std::int64_t payload = sender.segment_size;
+  const std::int64_t l4 = payload + 20 + (sender.timestamps ? 12 : 0);
+  const std::int64_t l3 = l4 + (test.ip == 6 ? 40 : 20);
+  const double goodput = goodput_of(test, repeat);
+  const auto at = [&](const char* name, std::int64_t bytes) {
+    const double share = static_cast<double>(bytes) / static_cast<double>(payload);
+    return experiments::LayerRate{name, goodput * share, bytes};
+  };
+  return {at("payload", payload), at("l4", l4), at("l3", l3), at("l2", l3 + 18),
+          at("wire", l3 + 38)};
+}
+
+/// The repeat whose goodput is the median (the lower middle one), for what is shown once.
+const Repeat& typical(const Test& test, const std::vector<Repeat>& repeats) {
+  std::vector<const Repeat*> order;
+  for (const Repeat& repeat : repeats) order.push_back(&repeat);
+  std::sort(order.begin(), order.end(), [&](const Repeat* a, const Repeat* b) {
+    return goodput_of(test, *a) < goodput_of(test, *b);
+  });
+  return *order[(order.size() - 1) / 2];
+}
+
+void add_buffer_notes(const Test& test, const Repeat& repeat, TestResult& result) {
+  // Linux stores twice what setsockopt was given.
+  const auto check = [&](const char* name, std::optional<Bytes> asked, std::int64_t stored) {
+    if (asked && stored < 2 * asked->count()) {
+      result.notes.push_back(
+          fmt::format("{} buffer: asked for {} B, the kernel keeps {} B (twice what it granted)",
+                      name, asked->count(), stored));
+    }
+  };
+  const auto& transfer = repeat.transfers.front();
+  check("send", test.send_buffer, transfer.sender.send_buffer);
+  check("receive", test.receive_buffer, transfer.receiver.receive_buffer);
+}
+
+}  // namespace
+
+TestResult test_result(const Experiment& experiment, const LabPlan& plan, const Test& test,
+                       const std::vector<Repeat>& repeats, bool alone) {
+  TestResult result;
+  result.name = test.name;
+  result.type = "tcp-stream";
+  if (repeats.empty()) return result;
+  Samples samples;
+  for (const Repeat& repeat : repeats) {
+    add_goodput(test, repeat, samples);
+    add_times(test, repeat, samples);
+    add_costs(repeat, samples);
+    if (alone) add_throughput(experiment, test, repeat, samples);
+  }
+  result.figures = samples.figures();
+  const Repeat& shown = typical(test, repeats);
+  result.intervals = intervals_of(shown);
+  result.limits = limits_of(experiment, plan, shown);
+  result.ports = shown.use.ports;
+  if (!plan.links.empty()) result.layers = layers_of(test, shown);
+  add_buffer_notes(test, shown, result);
+  return result;
+}
+
+}  // namespace linerate::realnet

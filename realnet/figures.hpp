@@ -1,0 +1,25 @@
+// From what the processes reported to the figures of a result.
+#pragma once
+
+#include <vector>
+
+#include "experiments/definition/experiment.hpp"
+#include "experiments/results/result.hpp"
+#include "realnet/lab_plan.hpp"
+#include "realnet/session.hpp"
+
+namespace linerate::realnet {
+
+/// One repeat of a test.
+struct Repeat {
+  std::vector<TransferOutcome> transfers;
+  PortUse use;
+};
+
+/// The figures, intervals and limits of a test from its repeats. `alone`: nothing else ran, so the
+/// ports' counters are the test's own.
+experiments::TestResult test_result(const experiments::Experiment& experiment, const LabPlan& plan,
+                                    const experiments::Test& test,
+                                    const std::vector<Repeat>& repeats, bool alone);
+
+}  // namespace linerate::realnet

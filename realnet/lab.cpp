@@ -1,0 +1,260 @@
+#include "realnet/lab.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <regex>
+#include <thread>
+
+#include "realnet/measure.hpp"
+
+namespace linerate::realnet {
+namespace {
+
+namespace files = std::filesystem;
+
+constexpr const char* kNamespaces = "/run/netns";  // where iproute2 keeps them, so `ip netns` works
+constexpr const char* kLocks = "/run/linerate";
+
+std::string lock_path(const std::string& id) { return fmt::format("{}/{}.lock", kLocks, id); }
+
+bool same_file(int descriptor, const std::string& path) {
+  struct stat open_file {
+  }, named{};
+  return ::fstat(descriptor, &open_file) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         open_file.st_ino == named.st_ino && open_file.st_dev == named.st_dev;
+}
+
+/// Makes /run/netns a mount that other mount namespaces see, once for all users, as iproute2 does.
+void prepare_namespace_directory() {
+  files::create_directories(kNamespaces);
+  if (::mount("", kNamespaces, "none", MS_SHARED | MS_REC, nullptr) == 0) return;
+  // EINVAL: it is no mount point yet.
+  if (errno != EINVAL) throw_errno(fmt::format("mount {} shared", kNamespaces));
+  checked(::mount(kNamespaces, kNamespaces, "none", MS_BIND | MS_REC, nullptr),
+          fmt::format("mount {}", kNamespaces));
+  checked(::mount("", kNamespaces, "none", MS_SHARED | MS_REC, nullptr),
+          fmt::format("mount {} shared", kNamespaces));
+}
+
+bool has_ipv6() { return files::exists("/proc/sys/net/ipv6"); }
+
+/// In the namespace of `node`.
+void set_parameters(const PlannedNode& node) {
+  for (const auto& [parameter, value] : node.parameters) {
+    if (parameter.starts_with("net/ipv6/") && !has_ipv6()) continue;
+    write_parameter("/proc/sys/" + parameter, value);
+  }
+}
+
+void remove_namespace(const std::string& path) {
+  ::umount2(path.c_str(), MNT_DETACH);
+  ::unlink(path.c_str());
+}
+
+}  // namespace
+
+RunLock::RunLock() {
+  files::create_directories(kLocks);
+  for (;;) {
+    std::uint32_t random = 0;
+    checked(static_cast<int>(::getrandom(&random, sizeof random, 0)), "getrandom");
+    id_ = fmt::format("{}-{:08x}", ::getpid(), random);
+    const std::string path = lock_path(id_);
+    file_ = FileDescriptor(
+        checked(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600), "open " + path));
+    checked(::flock(file_.number(), LOCK_EX), "lock " + path);
+    // Someone who looked for leftovers may have taken the file between open and lock.
+    if (same_file(file_.number(), path)) return;
+  }
+}
+
+RunLock::~RunLock() { ::unlink(lock_path(id_).c_str()); }
+
+namespace {
+
+/// Takes the lock of the run `id`, or false if the run lives. A killed run's last child may hold
+/// the lock for a moment longer than the run, so a dead process is waited for.
+bool take_dead_lock(const FileDescriptor& lock, const std::string& id) {
+  const auto process = static_cast<pid_t>(std::stol(id));
+  const Time give_up = monotonic_now() + Time::seconds(1);
+  while (::flock(lock.number(), LOCK_EX | LOCK_NB) != 0) {
+    const bool alive = ::kill(process, 0) == 0 || errno == EPERM;
+    if (alive || monotonic_now() > give_up) return false;
+    sleep_until(monotonic_now() + Time::milliseconds(5));
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<std::string> remove_leftovers() {
+  static const std::regex ours("linerate-([0-9]+-[0-9a-f]{8})-.+");
+  std::map<std::string, std::vector<std::string>> runs;
+  std::error_code none;
+  for (const auto& entry : files::directory_iterator(kNamespaces, none)) {
+    std::smatch match;
+    const std::string name = entry.path().filename();
+    if (std::regex_match(name, match, ours)) runs[match[1]].push_back(name);
+  }
+  static const std::regex lock_name("([0-9]+-[0-9a-f]{8})\\.lock");
+  for (const auto& entry : files::directory_iterator(kLocks, none)) {
+    std::smatch match;
+    const std::string name = entry.path().filename();
+    if (std::regex_match(name, match, lock_name)) runs[match[1]];
+  }
+  std::vector<std::string> removed;
+  for (const auto& [id, names] : runs) {
+    const std::string path = lock_path(id);
+    const FileDescriptor lock(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+    // The lock goes with its process: one that can be taken, or is gone, belongs to a dead run.
+    if (lock.number() < 0 && errno != ENOENT) continue;
+    if (lock.number() >= 0 && !take_dead_lock(lock, id)) continue;
+    for (const std::string& name : names) {
+      remove_namespace(fmt::format("{}/{}", kNamespaces, name));
+      removed.push_back(name);
+    }
+    if (lock.number() >= 0) ::unlink(path.c_str());
+  }
+  return removed;
+}
+
+NetworkNamespace::NetworkNamespace(const std::string& name)
+    : path_(fmt::format("{}/{}", kNamespaces, name)) {
+  const FileDescriptor mount_point(checked(
+      ::open(path_.c_str(), O_RDONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0), "create " + path_));
+  std::exception_ptr failure;
+  // unshare moves the calling thread, so a thread that ends afterwards does it.
+  std::thread maker([&] {
+    try {
+      checked(::unshare(CLONE_NEWNET), "unshare(CLONE_NEWNET)");
+      checked(::mount("/proc/thread-self/ns/net", path_.c_str(), "none", MS_BIND, nullptr),
+              "mount " + path_);
+      descriptor_ =
+          FileDescriptor(checked(::open(path_.c_str(), O_RDONLY | O_CLOEXEC), "open " + path_));
+      devices_ = std::make_unique<Devices>();
+      devices_->set_up("lo");
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  });
+  maker.join();
+  if (failure) {
+    remove_namespace(path_);
+    std::rethrow_exception(failure);
+  }
+}
+
+NetworkNamespace::~NetworkNamespace() { remove_namespace(path_); }
+
+Lab::Lab(const experiments::Experiment& experiment, const LabPlan& plan)
+    : experiment_(experiment), plan_(plan) {
+  if (experiment.lab != experiments::LabType::netns) return;
+  remove_leftovers();
+  prepare_namespace_directory();
+  lock_ = std::make_unique<RunLock>();
+  for (const PlannedNode& node : plan.nodes) {
+    nodes_.push_back(
+        std::make_unique<NetworkNamespace>(fmt::format("linerate-{}-{}", lock_->id(), node.name)));
+    NetworkNamespace& made = *nodes_.back();
+    run_in_namespace(made.descriptor(), [&] { set_parameters(node); });
+    if (node.is_switch) {
+      made.devices().add_bridge("bridge");
+      made.devices().set_up("bridge");
+    }
+  }
+  for (const PlannedLink& link : plan.links) build_link(link);
+  await_carriers();
+}
+
+template <class Action>
+void Lab::for_each_port(Action action) const {
+  if (nodes_.empty()) return;
+  for (const PlannedLink& link : plan_.links) {
+    for (const PlannedPort& port : link.ends) action(port, nodes_[port.node]->devices());
+  }
+}
+
+void Lab::await_carriers() const {
+  const Time give_up = monotonic_now() + Time::seconds(5);
+  for_each_port([&](const PlannedPort& port, const Devices& devices) {
+    while (!devices.operational(port.device)) {
+      if (monotonic_now() > give_up) {
+        throw EnvironmentError(fmt::format("port {} does not come up", port.label));
+      }
+      sleep_until(monotonic_now() + Time::milliseconds(2));
+    }
+  });
+}
+
+void Lab::build_link(const PlannedLink& link) {
+  const PlannedPort& a = link.ends[0];
+  const PlannedPort& b = link.ends[1];
+  // Indices must differ: the kernel takes equal ones in two namespaces for a device without a peer
+  // and then sees its carrier up to a second late.
+  const int near = next_index_++;
+  const int far = next_index_++;
+  nodes_[a.node]->devices().add_veth({a.device, near}, {b.device, far},
+                                     nodes_[b.node]->descriptor());
+  finish_port(a);
+  finish_port(b);
+}
+
+void Lab::finish_port(const PlannedPort& port) {
+  Devices& devices = nodes_[port.node]->devices();
+  devices.set_mtu(port.device, port.mtu);
+  if (port.shaper) {
+    if (port.shaper->single_frames) {
+      // After the MTU: changing that resets the limit. Offloads alone are not enough: TCP builds
+      // multi-segment packets for any device, and a token bucket adds its overhead once a packet.
+      devices.set_largest_burst(port.device, 1);
+      devices.disable_offloads(port.device);
+    }
+    devices.shape(port.device, *port.shaper);
+  }
+  if (plan_.nodes[port.node].is_switch) {
+    devices.set_master(port.device, "bridge");
+  } else {
+    devices.add_address(port.device, fmt::format("{}/{}", port.ipv4, kIpv4Prefix));
+    if (has_ipv6()) {
+      devices.add_address(port.device, fmt::format("{}/{}", port.ipv6, kIpv6Prefix));
+    }
+  }
+  devices.set_up(port.device);
+}
+
+Place Lab::place(int host, int nic, int ip) const {
+  if (nodes_.empty()) return {-1, ip == 6 ? "::1" : "127.0.0.1"};
+  const auto& owner = experiment_.hosts[host];
+  const PlannedPort* port = plan_.port(owner.name + ":" + owner.nics[nic].name);
+  LINERATE_CHECK(port, "a planned test ends at planned ports");
+  return {nodes_[host]->descriptor(), ip == 6 ? port->ipv6 : port->ipv4};
+}
+
+std::map<std::string, experiments::PortCounters> Lab::counters() const {
+  std::map<std::string, experiments::PortCounters> counters;
+  for_each_port([&](const PlannedPort& port, const Devices& devices) {
+    counters[port.label] = devices.counters(port.device);
+  });
+  return counters;
+}
+
+void Lab::drain() const {
+  const Time give_up = monotonic_now() + Time::seconds(2);
+  for_each_port([&](const PlannedPort& port, const Devices& devices) {
+    while (devices.backlog(port.device) > Bytes(0) && monotonic_now() < give_up) {
+      sleep_until(monotonic_now() + Time::milliseconds(10));
+    }
+  });
+}
+
+}  // namespace linerate::realnet

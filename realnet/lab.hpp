@@ -1,0 +1,86 @@
+// A lab that stands: namespaces, devices and addresses, all of which go when it goes.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "experiments/definition/experiment.hpp"
+#include "experiments/results/result.hpp"
+#include "realnet/lab_plan.hpp"
+#include "realnet/netlink.hpp"
+#include "realnet/system.hpp"
+
+namespace linerate::realnet {
+
+/// Claims a run id: everything the run makes carries it, and its lock says that the run is alive.
+class RunLock {
+ public:
+  RunLock();
+  ~RunLock();
+  RunLock(const RunLock&) = delete;
+  RunLock& operator=(const RunLock&) = delete;
+  const std::string& id() const { return id_; }
+
+ private:
+  std::string id_;
+  FileDescriptor file_;
+};
+
+/// Removes the namespaces of runs that no longer live (a killed run cannot clean up after itself)
+/// and returns their names. Touches only names of the form linerate-<run id>-<node>.
+std::vector<std::string> remove_leftovers();
+
+/// A network namespace with a name under /run/netns, removed with this.
+class NetworkNamespace {
+ public:
+  /// Throws std::system_error.
+  explicit NetworkNamespace(const std::string& name);
+  ~NetworkNamespace();
+  NetworkNamespace(const NetworkNamespace&) = delete;
+  NetworkNamespace& operator=(const NetworkNamespace&) = delete;
+
+  int descriptor() const { return descriptor_.number(); }
+  Devices& devices() { return *devices_; }
+
+ private:
+  std::string path_;
+  FileDescriptor descriptor_;
+  std::unique_ptr<Devices> devices_;
+};
+
+/// Where one end of a test's traffic runs.
+struct Place {
+  int namespace_descriptor = -1;  ///< -1: where we are
+  std::string address;
+};
+
+class Lab {
+ public:
+  /// Builds what `plan` says. Throws EnvironmentError if the machine cannot; then nothing stays.
+  Lab(const experiments::Experiment& experiment, const LabPlan& plan);
+
+  /// The place of a host's NIC; `ip` is 4 or 6.
+  Place place(int host, int nic, int ip) const;
+  /// Counters of every port, by its label. Empty in the loopback lab.
+  std::map<std::string, experiments::PortCounters> counters() const;
+  /// Waits until no frame of an earlier transfer is queued anywhere, at most two seconds.
+  void drain() const;
+
+ private:
+  void build_link(const PlannedLink& link);
+  void finish_port(const PlannedPort& port);
+  void await_carriers() const;
+  /// Calls `action(port, devices of its namespace)`.
+  template <class Action>
+  void for_each_port(Action action) const;
+
+  const experiments::Experiment& experiment_;
+  const LabPlan& plan_;
+  int next_index_ = 10;                                   ///< above what a new namespace has
+  std::unique_ptr<RunLock> lock_;                         ///< outlives the namespaces
+  std::vector<std::unique_ptr<NetworkNamespace>> nodes_;  ///< as in the plan
+};
+
+}  // namespace linerate::realnet

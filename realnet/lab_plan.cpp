@@ -1,0 +1,289 @@
+#include "realnet/lab_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "experiments/definition/topology.hpp"
+#include "realnet/measure.hpp"
+#include "realnet/realisation.hpp"
+
+namespace linerate::realnet {
+namespace {
+
+using experiments::Experiment;
+using experiments::Host;
+using experiments::Link;
+using experiments::NodeKind;
+using experiments::PortRef;
+
+/// An Ethernet header without FCS, which is what a packet of the kernel carries beyond its MTU.
+constexpr Bytes kHeader{14};
+/// Preamble, gap and FCS, which it does not carry.
+constexpr Bytes kFraming{24};
+/// The smallest frame on a wire: 64 B and preamble and gap (IEEE 802.3).
+constexpr Bytes kSmallestFrame{84};
+/// Up to here a kernel keeps up with a frame at a time; above, segmentation must stay on. Measured
+/// on a small virtual machine: 100 Mbit/s is exact, 1 Gbit/s is limited by the CPU.
+constexpr BitRate kFrameByFrame = BitRate::bits_per_second(200'000'000);
+/// Above this no virtual link is held to its rate.
+constexpr BitRate kFastestShaped = BitRate::bits_per_second(10'000'000'000);
+/// Stands for a queue without limit.
+constexpr Bytes kUnlimited{64'000'000};
+
+int node_of(const Experiment& experiment, const PortRef& port) {
+  return port.node + (port.kind == NodeKind::host ? 0 : static_cast<int>(experiment.hosts.size()));
+}
+
+/// How many bytes of frames may wait to leave `end` of the link.
+Bytes queue_limit(const Experiment& experiment, const Link& link, const PortRef& end) {
+  if (link.queue) return *link.queue;
+  if (end.kind == NodeKind::host) {
+    const auto& nic = experiment.hosts[end.node].nics[end.port];
+    return (nic.mtu + kHeader) * (nic.transmit_ring + nic.transmit_queue);
+  }
+  const auto& buffer = experiment.switches[end.node].buffer;
+  if (buffer.total == Bytes(0)) return kUnlimited;
+  if (buffer.policy == experiments::BufferPolicy::per_port) return buffer.total;
+  // One queue alone settles where q = alpha x (total - q).
+  const double share = buffer.alpha / (1 + buffer.alpha);
+  return Bytes(static_cast<std::int64_t>(static_cast<double>(buffer.total.count()) * share));
+}
+
+/// Whether a transfer of the experiment is over so soon that the bucket's first burst would show.
+bool has_short_transfers(const Experiment& experiment, BitRate rate) {
+  return std::any_of(experiment.tests.begin(), experiment.tests.end(), [&](const auto& test) {
+    return !test.writes.empty() ||
+           (test.bytes && serialization_time(*test.bytes, rate) < Time::seconds(1));
+  });
+}
+
+/// What a bucket may let pass at once. Whatever a timer or the processor is late by beyond that is
+/// lost: on a busy virtual machine 2 ms cost 1 to 3 % of the rate and 10 ms nothing that shows
+/// (94.14 to 94.15 of 94.148 Mbit/s). A queue that never empties does not notice the difference; a
+/// short transfer would, and gets the small bucket.
+Bytes burst_for(const Experiment& experiment, const Link& link, Bytes wire) {
+  const std::int64_t bytes_per_second = link.rate.bits_per_second() / 8;
+  if (has_short_transfers(experiment, link.rate)) {
+    return std::max(Bytes(bytes_per_second / 500), wire * 2);
+  }
+  // At 10 Mbit/s 10 ms are eight frames, and 20 ms are better still.
+  return std::max({Bytes(bytes_per_second / 100), Bytes(16 * 1538), wire * 2});
+}
+
+/// A token bucket for a line. Beyond kFrameByFrame the rate itself is scaled, which counts
+/// full-sized frames alone exactly.
+std::optional<Shaper> shaper_for(const Experiment& experiment, const Link& link, const PortRef& end,
+                                 Bytes mtu) {
+  if (link.rate > kFastestShaped) return std::nullopt;
+  Shaper shaper;
+  shaper.single_frames = link.rate <= kFrameByFrame;
+  const Bytes wire = mtu + kHeader + kFraming;
+  const std::int64_t rate = link.rate.bits_per_second();
+  shaper.burst = burst_for(experiment, link, wire);
+  shaper.limit = std::max(queue_limit(experiment, link, end), wire);
+  if (shaper.single_frames) {
+    shaper.rate = link.rate;
+    shaper.overhead = kFraming;
+    shaper.minimum = kSmallestFrame;
+  } else {
+    const double scale =
+        static_cast<double>((mtu + kHeader).count()) / static_cast<double>(wire.count());
+    shaper.rate =
+        BitRate::bits_per_second(static_cast<std::int64_t>(static_cast<double>(rate) * scale));
+  }
+  return shaper;
+}
+
+/// Disjoint sets of nodes that hear each other's broadcasts.
+class Segments {
+ public:
+  explicit Segments(int nodes) : parent_(nodes) { std::iota(parent_.begin(), parent_.end(), 0); }
+  int root(int node) const {
+    while (parent_[node] != node) node = parent_[node];
+    return node;
+  }
+  /// False when both are joined already.
+  bool join(int a, int b) {
+    const int from = root(a), to = root(b);
+    parent_[from] = to;
+    return from != to;
+  }
+
+ private:
+  std::vector<int> parent_;
+};
+
+void plan_nodes(const Experiment& experiment, LabPlan& plan) {
+  for (const Host& host : experiment.hosts) {
+    plan.nodes.push_back({host.name, false, Bytes(0), stack_parameters(host.stack)});
+  }
+  for (const auto& device : experiment.switches) {
+    // A bridge needs no addresses; with IPv6 it would send frames of its own.
+    plan.nodes.push_back(
+        {device.name,
+         true,
+         Bytes(1500),
+         {{"net/ipv6/conf/all/disable_ipv6", "1"}, {"net/ipv6/conf/default/disable_ipv6", "1"}}});
+  }
+}
+
+PlannedPort plan_port(const Experiment& experiment, const Link& link, const PortRef& end,
+                      Bytes largest_mtu) {
+  PlannedPort port;
+  port.node = node_of(experiment, end);
+  if (end.kind == NodeKind::host) {
+    const Host& host = experiment.hosts[end.node];
+    port.device = host.nics[end.port].name;
+    port.label = host.name + ":" + port.device;
+    port.mtu = host.nics[end.port].mtu;
+    if (port.device.size() > 15) {
+      throw EnvironmentError(
+          fmt::format("the name of {} has more than 15 characters, which no Linux device may have",
+                      port.label));
+    }
+  } else {
+    // A switch forwards what its hosts send; its ports take the largest frame of any of them.
+    port.device = fmt::format("port{}", end.port + 1);
+    port.label = fmt::format("{}:{}", experiment.switches[end.node].name, end.port + 1);
+    port.mtu = largest_mtu;
+  }
+  port.shaper = shaper_for(experiment, link, end, port.mtu);
+  return port;
+}
+
+Bytes largest_mtu(const Experiment& experiment) {
+  Bytes largest(1500);
+  for (const Host& host : experiment.hosts) {
+    for (const auto& nic : host.nics) largest = std::max(largest, nic.mtu);
+  }
+  return largest;
+}
+
+void plan_links(const Experiment& experiment, LabPlan& plan) {
+  const Bytes largest = largest_mtu(experiment);
+  for (const Link& link : experiment.links) {
+    PlannedLink planned;
+    planned.name = link.name;
+    for (int end = 0; end < 2; ++end) {
+      planned.ends[end] = plan_port(experiment, link, link.ends[end], largest);
+      PlannedNode& node = plan.nodes[planned.ends[end].node];
+      node.mtu = std::max(node.mtu, planned.ends[end].mtu);
+    }
+    plan.links.push_back(std::move(planned));
+  }
+}
+
+void plan_addresses(LabPlan& plan) {
+  // Each link is a node of its own here, and joins only its switches: a host with two links has a
+  // subnet on each.
+  const int nodes = static_cast<int>(plan.nodes.size());
+  Segments segments(nodes + static_cast<int>(plan.links.size()));
+  for (int i = 0; i < static_cast<int>(plan.links.size()); ++i) {
+    for (const PlannedPort& port : plan.links[i].ends) {
+      if (plan.nodes[port.node].is_switch && !segments.join(nodes + i, port.node)) {
+        throw EnvironmentError(fmt::format(
+            "link {} closes a loop of switches; the netns lab bridges without spanning tree, so "
+            "the network must be a tree",
+            plan.links[i].name));
+      }
+    }
+  }
+  std::map<int, std::pair<int, int>> subnets;  // by root: subnet number and hosts so far
+  for (int i = 0; i < static_cast<int>(plan.links.size()); ++i) {
+    auto [entry, fresh] =
+        subnets.try_emplace(segments.root(nodes + i), static_cast<int>(subnets.size()), 0);
+    auto& [subnet, hosts] = entry->second;
+    for (PlannedPort& port : plan.links[i].ends) {
+      if (plan.nodes[port.node].is_switch) continue;
+      ++hosts;
+      if (hosts > 254 || subnet > 511) {
+        throw EnvironmentError(
+            "the netns lab numbers at most 254 hosts a subnet and 512 subnets (198.18.0.0/15)");
+      }
+      port.ipv4 = fmt::format("198.{}.{}.{}", 18 + subnet / 256, subnet % 256, hosts);
+      port.ipv6 = fmt::format("2001:2:0:{:x}::{:x}", subnet, hosts);
+    }
+  }
+}
+
+/// Both ends of every test must be in one subnet: this lab builds no routers.
+void check_reachable(const Experiment& experiment, const LabPlan& plan) {
+  for (const auto& test : experiment.tests) {
+    for (const auto& pair : test.pairs) {
+      const auto& from = experiment.hosts[pair.from_host];
+      const auto& to = experiment.hosts[pair.to_host];
+      const PlannedPort* source = plan.port(from.name + ":" + from.nics[pair.from_nic].name);
+      const PlannedPort* target = plan.port(to.name + ":" + to.nics[pair.to_nic].name);
+      const auto subnet = [](const std::string& address) {
+        return address.substr(0, address.rfind('.'));
+      };
+      if (!source || !target || subnet(source->ipv4) != subnet(target->ipv4)) {
+        throw EnvironmentError(fmt::format(
+            "test {} goes from {} to {} through a router, which the netns lab does not build",
+            test.name, from.name, to.name));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+const PlannedPort* LabPlan::port(const std::string& label) const {
+  for (const PlannedLink& link : links) {
+    for (const PlannedPort& end : link.ends) {
+      if (end.label == label) return &end;
+    }
+  }
+  return nullptr;
+}
+
+LabPlan plan_lab(const Experiment& experiment) {
+  LabPlan plan;
+  switch (experiment.lab) {
+    case experiments::LabType::loopback:
+      plan_nodes(experiment, plan);
+      break;
+    case experiments::LabType::netns:
+      plan_nodes(experiment, plan);
+      plan_links(experiment, plan);
+      plan_addresses(plan);
+      check_reachable(experiment, plan);
+      break;
+    case experiments::LabType::hosts:
+      throw EnvironmentError(
+          "measuring on remote hosts is not supported; use lab {type: netns} or {type: loopback}");
+  }
+  plan.elements = list_elements(experiment, plan);
+  return plan;
+}
+
+std::vector<std::string> unrealised_for(const LabPlan& plan, const Experiment& experiment,
+                                        const experiments::Test& test) {
+  std::vector<bool> hosts(experiment.hosts.size()), links(experiment.links.size()),
+      switches(experiment.switches.size());
+  const experiments::Topology topology(experiment);
+  for (const auto& pair : test.pairs) {
+    hosts[pair.from_host] = hosts[pair.to_host] = true;
+    for (const auto& hop :
+         topology.path(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic, 0)) {
+      links[hop.link] = true;
+      for (const PortRef& end : experiment.links[hop.link].ends) {
+        if (end.kind == NodeKind::switch_) switches[end.node] = true;
+      }
+    }
+  }
+  std::vector<std::string> missing;
+  for (const PlannedElement& element : plan.elements) {
+    if (!element.decisive || element.realisation.how != "ignored") continue;
+    if ((element.host >= 0 && hosts[element.host]) || (element.link >= 0 && links[element.link]) ||
+        (element.switch_ >= 0 && switches[element.switch_])) {
+      missing.push_back(element.realisation.element);
+    }
+  }
+  return missing;
+}
+
+}  // namespace linerate::realnet

@@ -1,0 +1,77 @@
+// What a lab would build for an experiment, as a value: no system call is made to plan one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/definition/experiment.hpp"
+#include "experiments/results/result.hpp"
+#include "sim/units.hpp"
+
+namespace linerate::realnet {
+
+/// A token bucket that makes a virtual port send at a line's rate.
+struct Shaper {
+  BitRate rate;
+  Bytes burst;                ///< what may leave back to back
+  Bytes limit;                ///< what may wait; more is dropped
+  Bytes overhead;             ///< added to every frame before it is counted
+  Bytes minimum;              ///< no frame counts less
+  bool single_frames = true;  ///< the stack must hand over frame by frame
+  bool operator==(const Shaper&) const = default;
+};
+
+/// A host or a switch: one network namespace.
+struct PlannedNode {
+  std::string name;
+  bool is_switch = false;
+  Bytes mtu{1500};  ///< largest of its ports, for a switch's bridge
+  std::vector<std::pair<std::string, std::string>> parameters;  ///< below /proc/sys, with value
+};
+
+/// One end of a link: a virtual Ethernet device in the namespace of `node`.
+struct PlannedPort {
+  int node = 0;
+  std::string device;
+  std::string label;  ///< "a:eth0" or "s1:1", as in the experiment
+  Bytes mtu{1500};
+  std::optional<Shaper> shaper;
+  std::string ipv4, ipv6;  ///< without prefix length; empty on a switch
+};
+
+struct PlannedLink {
+  std::string name;
+  PlannedPort ends[2];
+};
+
+/// How one element is realised, and whether a figure of a test that uses it depends on it.
+struct PlannedElement {
+  experiments::Realisation realisation;
+  bool decisive = false;
+  int host = -1, link = -1, switch_ = -1;  ///< what it belongs to
+};
+
+struct LabPlan {
+  std::vector<PlannedNode> nodes;  ///< hosts, then switches, in the experiment's order
+  std::vector<PlannedLink> links;  ///< empty in the loopback lab
+  std::vector<PlannedElement> elements;
+
+  /// The port of a host's NIC, or nullptr if it has no link here.
+  const PlannedPort* port(const std::string& label) const;
+};
+
+/// Lengths of the lab's IPv4 and IPv6 prefixes: the ranges of RFC 2544 appendix C.2.2 (198.18/15)
+/// and RFC 5180 (2001:2::/48), one subnet for every set of hosts joined by links and switches.
+inline constexpr int kIpv4Prefix = 24, kIpv6Prefix = 64;
+
+/// Plans the lab the experiment asks for. Throws EnvironmentError for an experiment the lab cannot
+/// build at all (a loop of switches, routing, a lab of another kind).
+LabPlan plan_lab(const experiments::Experiment& experiment);
+
+/// The elements between the ends of `test` that decide its figures and are not realised.
+std::vector<std::string> unrealised_for(const LabPlan& plan,
+                                        const experiments::Experiment& experiment,
+                                        const experiments::Test& test);
+
+}  // namespace linerate::realnet

@@ -1,0 +1,168 @@
+#include "realnet/measure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "realnet/figures.hpp"
+#include "realnet/lab.hpp"
+#include "realnet/lab_plan.hpp"
+#include "realnet/preflight.hpp"
+#include "realnet/session.hpp"
+
+namespace linerate::realnet {
+namespace {
+
+using experiments::Experiment;
+using experiments::Test;
+
+/// Tests that run at the same time: those of one group, in the order of the file.
+std::vector<std::vector<const Test*>> groups_of(const Experiment& experiment) {
+  std::vector<std::vector<const Test*>> groups;
+  for (const Test& test : experiment.tests) {
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& group) {
+      return !test.group.empty() && group.front()->group == test.group;
+    });
+    if (same != groups.end()) {
+      same->push_back(&test);
+    } else {
+      groups.push_back({&test});
+    }
+  }
+  return groups;
+}
+
+/// A group is repeated as often as its most demanding foreground test.
+int repeats_of(const std::vector<const Test*>& group) {
+  int repeats = 0;
+  for (const Test* test : group) {
+    if (!test->background) repeats = std::max(repeats, test->repeats);
+  }
+  return repeats > 0 ? repeats : 1;
+}
+
+std::string amount(const Test& test) {
+  return test.bytes ? fmt::format("{} B a flow", test.bytes->count())
+                    : fmt::format("{} s after the first {} s",
+                                  (test.duration - test.omit).seconds(), test.omit.seconds());
+}
+
+class Measurement {
+ public:
+  Measurement(const Experiment& experiment, const MeasurementOptions& options)
+      : experiment_(experiment),
+        options_(options),
+        plan_(plan_lab(experiment)),
+        lab_(experiment, plan_) {}
+
+  void run(experiments::Result& result) {
+    for (const auto& group : groups_of(experiment_)) {
+      if (!result.complete) return;
+      run_group(group, result);
+    }
+  }
+
+ private:
+  void run_group(const std::vector<const Test*>& group, experiments::Result& result) {
+    std::vector<std::vector<Repeat>> by_test(group.size());
+    const int repeats = repeats_of(group);
+    for (int repeat = 0; repeat < repeats && result.complete; ++repeat) {
+      if (options_.progress) options_.progress({group.front()->name, repeat, repeats});
+      auto outcome = run_together(experiment_, lab_, group, options_.stop);
+      if (!outcome) {
+        result.complete = false;
+        break;
+      }
+      for (std::size_t i = 0; i < group.size(); ++i) {
+        by_test[i].push_back({std::move(outcome->transfers[i]), outcome->use});
+      }
+    }
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      if (by_test[i].empty()) continue;
+      result.tests.push_back(
+          test_result(experiment_, plan_, *group[i], by_test[i], group.size() == 1));
+      note_missing(*group[i], result.tests.back());
+    }
+  }
+
+  void note_missing(const Test& test, experiments::TestResult& result) const {
+    const auto missing = unrealised_for(plan_, experiment_, test);
+    if (missing.empty()) return;
+    result.notes.push_back(
+        fmt::format("inconclusive: the lab does not realise {}", fmt::join(missing, ", ")));
+  }
+
+  const Experiment& experiment_;
+  const MeasurementOptions& options_;
+  LabPlan plan_;
+  Lab lab_;
+};
+
+std::string describe(const PlannedPort& port) {
+  std::string text = fmt::format("port {}: MTU {} B", port.label, port.mtu.count());
+  if (!port.ipv4.empty()) text += fmt::format(", {}, {}", port.ipv4, port.ipv6);
+  if (port.shaper) {
+    text += fmt::format(", token bucket {} bit/s, burst {} B, limit {} B, overhead {} B",
+                        port.shaper->rate.bits_per_second(), port.shaper->burst.count(),
+                        port.shaper->limit.count(), port.shaper->overhead.count());
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<std::string> plan(const Experiment& experiment) {
+  const LabPlan lab = plan_lab(experiment);
+  std::vector<std::string> lines;
+  if (experiment.lab == experiments::LabType::loopback) {
+    lines.push_back("lab loopback: both ends of every test on 127.0.0.1; nothing is set up");
+  } else {
+    for (const PlannedNode& node : lab.nodes) {
+      lines.push_back(fmt::format("network namespace for {} {}", node.is_switch ? "switch" : "host",
+                                  node.name));
+      for (const auto& [parameter, value] : node.parameters) {
+        lines.push_back(fmt::format("  {} = {}", parameter, value));
+      }
+    }
+    for (const PlannedLink& link : lab.links) {
+      lines.push_back("virtual Ethernet pair for link " + link.name);
+      for (const PlannedPort& port : link.ends) lines.push_back("  " + describe(port));
+    }
+  }
+  for (const auto& group : groups_of(experiment)) {
+    for (const Test* test : group) {
+      lines.push_back(fmt::format("test {}: {} x {} TCP flow(s) on {} pair(s), {}", test->name,
+                                  repeats_of(group), test->flows, test->pairs.size(),
+                                  amount(*test)));
+    }
+  }
+  for (const PlannedElement& element : lab.elements) {
+    const auto& [name, how, why] = element.realisation;
+    lines.push_back(fmt::format("{} {}: {}", how, name, why));
+  }
+  return lines;
+}
+
+experiments::Result measure(const Experiment& experiment, const MeasurementOptions& options) {
+  check_machine(experiment);
+  experiments::Result result;
+  result.backend = experiments::Backend::measured;
+  result.provenance.experiment = experiment.resolved;
+  result.provenance.set = experiment.set;
+  result.provenance.seed = experiment.seed;
+  result.environment = describe_machine(experiment);
+  for (const PlannedElement& element : plan_lab(experiment).elements) {
+    result.realisation.push_back(element.realisation);
+  }
+  try {
+    Measurement(experiment, options).run(result);
+  } catch (const EnvironmentError&) {
+    throw;
+  } catch (const std::runtime_error& error) {
+    // A call the kernel refused, or an end that failed: the machine's doing, not the experiment's.
+    throw EnvironmentError(error.what());
+  }
+  return result;
+}
+
+}  // namespace linerate::realnet

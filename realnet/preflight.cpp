@@ -1,0 +1,138 @@
+#include "realnet/preflight.hpp"
+
+#include <fmt/format.h>
+#include <linux/capability.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "realnet/measure.hpp"
+#include "realnet/report.hpp"
+#include "realnet/socket.hpp"
+
+namespace linerate::realnet {
+namespace {
+
+using experiments::Experiment;
+using experiments::Test;
+using experiments::TestType;
+
+/// The value of "key:" in a file of such lines, or empty.
+std::string field(const std::string& path, const std::string& key) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const auto colon = line.find(':');
+    if (colon == std::string::npos || line.compare(0, key.size(), key) != 0) continue;
+    const auto begin = line.find_first_not_of(" \t", colon + 1);
+    return begin == std::string::npos ? "" : line.substr(begin);
+  }
+  return {};
+}
+
+bool has_capability(int capability) {
+  const std::string mask = field("/proc/self/status", "CapEff");
+  return !mask.empty() && (std::stoull(mask, nullptr, 16) >> capability & 1) != 0;
+}
+
+std::set<std::string> words(const std::string& text) {
+  std::istringstream stream(text);
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+const char* type_name(TestType type) {
+  switch (type) {
+    case TestType::tcp_stream:
+      return "tcp-stream";
+    case TestType::udp_stream:
+      return "udp-stream";
+    case TestType::raw_frames:
+      return "raw-frames";
+    case TestType::request_response:
+      return "request-response";
+  }
+  return "";
+}
+
+void check_privileges() {
+  if (has_capability(CAP_NET_ADMIN) && has_capability(CAP_SYS_ADMIN)) return;
+  throw EnvironmentError(
+      "the netns lab makes network namespaces and virtual links, which needs CAP_NET_ADMIN and "
+      "CAP_SYS_ADMIN: run it as root (sudo linerate measure …), or choose lab {type: loopback}, "
+      "which needs no privilege and realises no links");
+}
+
+void check_test(const Test& test) {
+  if (test.type != TestType::tcp_stream) {
+    throw EnvironmentError(
+        fmt::format("test {}: {} is not supported by this lab, which runs tcp-stream", test.name,
+                    type_name(test.type)));
+  }
+  if (test.flows > kMostFlows) {
+    throw EnvironmentError(fmt::format("test {}: at most {} flows a pair of hosts, not {}",
+                                       test.name, kMostFlows, test.flows));
+  }
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  if (test.core && *test.core >= cores) {
+    throw EnvironmentError(fmt::format("test {}: core {} does not exist; this machine has {}",
+                                       test.name, *test.core, cores));
+  }
+}
+
+/// What senders may use: all the kernel has with CAP_NET_ADMIN, else only what it allows everyone.
+void check_congestion(const Experiment& experiment, const Test& test) {
+  const bool privileged = has_capability(CAP_NET_ADMIN);
+  const std::string name = privileged ? "available" : "allowed";
+  const std::string usable =
+      first_line(fmt::format("/proc/sys/net/ipv4/tcp_{}_congestion_control", name));
+  for (const auto& pair : test.pairs) {
+    for (const int host : {pair.from_host, pair.to_host}) {
+      const std::string& wanted = congestion_of({&test, &experiment.hosts[host].stack, false});
+      if (words(usable).contains(wanted)) continue;
+      throw EnvironmentError(fmt::format(
+          "test {}: congestion control {} is not {} here (there is: {}); load it with `modprobe "
+          "tcp_{}`{}",
+          test.name, wanted, name, usable, wanted,
+          privileged ? "" : ", or run as root, which may use any that is loaded"));
+    }
+  }
+}
+
+std::string congestions(const Experiment& experiment) {
+  std::set<std::string> used;
+  for (const Test& test : experiment.tests) {
+    for (const auto& pair : test.pairs) {
+      used.insert(congestion_of({&test, &experiment.hosts[pair.from_host].stack, false}));
+    }
+  }
+  return fmt::format("{}", fmt::join(used, " "));
+}
+
+}  // namespace
+
+void check_machine(const Experiment& experiment) {
+  for (const Test& test : experiment.tests) check_test(test);
+  if (experiment.lab == experiments::LabType::netns) check_privileges();
+  for (const Test& test : experiment.tests) check_congestion(experiment, test);
+}
+
+std::map<std::string, std::string> describe_machine(const Experiment& experiment) {
+  utsname system{};
+  ::uname(&system);
+  std::map<std::string, std::string> facts;
+  facts["kernel"] = fmt::format("{} {}", system.sysname, system.release);
+  facts["machine"] = system.machine;
+  facts["cpu"] = field("/proc/cpuinfo", "model name");
+  facts["cores"] = std::to_string(std::thread::hardware_concurrency());
+  facts["load"] = first_line("/proc/loadavg");
+  facts["congestion"] = congestions(experiment);
+  const bool netns = experiment.lab == experiments::LabType::netns;
+  facts["lab"] = netns ? "netns" : "loopback";
+  facts["qdisc"] = netns ? "tbf" : "none (loopback)";
+  return facts;
+}
+
+}  // namespace linerate::realnet

@@ -1,0 +1,18 @@
+// What must hold before a lab is built, and what the machine is.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "experiments/definition/experiment.hpp"
+
+namespace linerate::realnet {
+
+/// Throws EnvironmentError, which says what is missing and how to get it, when this machine (or
+/// this program) cannot run the experiment's tests.
+void check_machine(const experiments::Experiment& experiment);
+
+/// Facts about this machine that a measurement depends on.
+std::map<std::string, std::string> describe_machine(const experiments::Experiment& experiment);
+
+}  // namespace linerate::realnet

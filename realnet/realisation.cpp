@@ -1,0 +1,275 @@
+#include "realnet/realisation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <type_traits>
+
+namespace linerate::realnet {
+namespace {
+
+using experiments::Experiment;
+using experiments::Host;
+using experiments::LabType;
+using experiments::Link;
+using experiments::Nic;
+using experiments::Stack;
+
+/// Values of every stack parameter as text, to find where two stacks differ.
+class StackTexts {
+ public:
+  template <class T>
+  void operator()(const char* name, const T& value, const char*) {
+    if constexpr (std::is_same_v<T, Bytes>) {
+      texts[name] = std::to_string(value.count());
+    } else if constexpr (std::is_same_v<T, Time>) {
+      texts[name] = std::to_string(value.picoseconds());
+    } else if constexpr (std::is_same_v<T, std::string>) {
+      texts[name] = value;
+    } else if constexpr (std::is_enum_v<T>) {
+      texts[name] = std::to_string(static_cast<int>(value));
+    } else {
+      texts[name] = std::to_string(value);
+    }
+  }
+  std::map<std::string, std::string> texts;
+};
+
+std::map<std::string, std::string> texts_of(const Stack& stack) {
+  StackTexts visitor;
+  Stack::describe(visitor, stack);
+  return visitor.texts;
+}
+
+/// Whether buffer sizes mean what Linux means by them.
+bool counts_like_linux(const Stack& stack) {
+  return stack.buffer_accounting == experiments::BufferAccounting::truesize &&
+         stack.buffer_factor == 2;
+}
+
+/// Parameters in which `stack` differs from a current Linux and which no setting of the machine can
+/// bring about.
+std::vector<std::string> unrealised_parameters(const Stack& stack) {
+  std::set<std::string> settable{"timestamps", "sack", "window_scaling", "congestion"};
+  if (counts_like_linux(stack)) {
+    settable.insert({"send_buffer", "send_buffer_max", "receive_buffer", "receive_buffer_max",
+                     "autotune_send", "autotune_receive", "socket_buffer_limit"});
+  }
+  const auto wanted = texts_of(stack);
+  const auto current = texts_of(Stack{});
+  std::vector<std::string> differing;
+  for (const auto& [name, text] : wanted) {
+    if (!settable.contains(name) && current.at(name) != text) differing.push_back(name);
+  }
+  return differing;
+}
+
+/// Collects elements under one prefix ("links.a-b").
+class ElementList {
+ public:
+  explicit ElementList(std::vector<PlannedElement>& elements) : elements_(elements) {}
+  /// Where the elements added next belong.
+  PlannedElement owner;
+  std::string prefix;
+
+  void realised(const std::string& key, const std::string& why) { add(key, "realised", why); }
+  void approximated(const std::string& key, const std::string& why) {
+    add(key, "approximated", why);
+  }
+  /// `decisive`: a figure of a test that uses this element says little without it.
+  void ignored(const std::string& key, const std::string& why, bool decisive) {
+    add(key, "ignored", why);
+    elements_.back().decisive = decisive;
+  }
+
+ private:
+  void add(const std::string& key, const std::string& how, const std::string& why) {
+    PlannedElement element = owner;
+    element.realisation = {prefix + "." + key, how, why};
+    elements_.push_back(std::move(element));
+  }
+  std::vector<PlannedElement>& elements_;
+};
+
+void list_stack(const Host& host, bool own_namespace, ElementList& list) {
+  const auto missing = unrealised_parameters(host.stack);
+  if (!missing.empty()) {
+    list.ignored("stack",
+                 fmt::format("the running kernel's TCP decides; it cannot be told {}",
+                             fmt::join(missing, ", ")),
+                 true);
+  } else if (own_namespace) {
+    list.approximated("stack",
+                      "the running kernel's TCP, with the options and buffer limits of the "
+                      "experiment set in the host's namespace");
+  } else {
+    list.approximated("stack", "the running kernel's TCP with the machine's settings");
+  }
+}
+
+void list_nic(const Nic& nic, bool shaped, ElementList& list) {
+  const std::string key = "nics." + nic.name;
+  if (shaped) {
+    list.realised(key + ".mtu", fmt::format("{} B on the virtual device", nic.mtu.count()));
+    list.approximated(key + ".transmit_queue",
+                      "ring and queue are one byte limit of the link's token bucket");
+  } else {
+    list.ignored(key + ".mtu", "the loopback device has its own MTU", true);
+  }
+  if (nic.vlan) list.ignored(key + ".vlan", "the lab sends untagged frames", true);
+  if (nic.receive_coalescing != experiments::Coalescing{} ||
+      nic.transmit_coalescing != experiments::Coalescing{}) {
+    list.ignored(key + ".coalesce", "a virtual device raises no interrupts", false);
+  }
+  if (nic.offloads.tso || nic.offloads.gro) {
+    list.ignored(key + ".offloads",
+                 shaped ? "off up to 200 Mbit/s and on above, as counting every frame needs"
+                        : "the loopback device decides",
+                 false);
+  }
+}
+
+void list_hosts(const Experiment& experiment, bool netns, ElementList& list) {
+  for (int i = 0; i < static_cast<int>(experiment.hosts.size()); ++i) {
+    const Host& host = experiment.hosts[i];
+    list.owner = {};
+    list.owner.host = i;
+    list.prefix = "hosts." + host.name;
+    list_stack(host, netns, list);
+    list.ignored("cpu", "all hosts share the processor of this machine", false);
+    if (host.bus.type != experiments::BusType::none) {
+      list.ignored("bus", "virtual devices are not behind a bus", false);
+    }
+    for (const Nic& nic : host.nics) list_nic(nic, netns, list);
+  }
+}
+
+void list_rate(const Link& link, const PlannedLink* planned, ElementList& list) {
+  if (!planned) {
+    list.ignored("rate", "the loopback device has no rate", true);
+  } else if (!planned->ends[0].shaper) {
+    list.ignored("rate", "no virtual link is held to more than 10 Gbit/s", true);
+  } else if (planned->ends[0].shaper->single_frames) {
+    list.realised(
+        "rate",
+        fmt::format(
+            "token bucket at each end that counts every frame with preamble, gap and FCS; {} B may "
+            "leave back to back",
+            planned->ends[0].shaper->burst.count()));
+  } else {
+    list.approximated("rate",
+                      "token bucket at a rate scaled for full-sized frames; smaller frames pass "
+                      "too fast, and the processor may be the limit");
+  }
+  if (link.duplex == experiments::Duplex::half) {
+    list.ignored("duplex", "virtual links are full duplex", true);
+  }
+}
+
+void list_path_effects(const Link& link, bool netns, ElementList& list) {
+  const std::string no_emulation = "the lab does not emulate it";
+  if (link.delay != Time{}) list.ignored("delay", no_emulation, true);
+  if (link.jitter != Time{}) list.ignored("jitter", no_emulation, true);
+  if (link.propagation != Time{}) {
+    // 100 m of cable are half a microsecond, which no figure of this lab can tell from none.
+    list.ignored("length", "virtual links have no length",
+                 link.propagation > Time::microseconds(100));
+  }
+  if (link.loss[0] > 0 || link.loss[1] > 0) list.ignored("loss", no_emulation, true);
+  if (link.bit_error_rate > 0) list.ignored("bit_error_rate", no_emulation, true);
+  if (!link.blackholes.empty()) list.ignored("blackholes", no_emulation, true);
+  if (link.script[0] != experiments::Script{} || link.script[1] != experiments::Script{}) {
+    list.ignored("script", no_emulation, true);
+  }
+  if (link.queue) {
+    if (netns) {
+      list.approximated("queue",
+                        "byte limit of the token bucket, which counts frames without "
+                        "preamble, gap and FCS");
+    } else {
+      list.ignored("queue", "the loopback device has no queue", true);
+    }
+  }
+}
+
+void list_switches(const Experiment& experiment, bool netns, ElementList& list) {
+  for (int i = 0; i < static_cast<int>(experiment.switches.size()); ++i) {
+    const auto& device = experiment.switches[i];
+    list.owner = {};
+    list.owner.switch_ = i;
+    list.prefix = "switches." + device.name;
+    if (!netns) {
+      list.ignored("ports", "the loopback device passes no switch", true);
+      continue;
+    }
+    list.approximated("forwarding", "a bridge, which stores and forwards at once");
+    if (device.latency != Time{}) {
+      list.ignored("latency", "the bridge takes what it takes",
+                   device.latency > Time::microseconds(100));
+    }
+    if (device.buffer.total != Bytes(0)) {
+      const bool shared = device.buffer.policy == experiments::BufferPolicy::shared;
+      list.approximated("buffer", shared ? "a fixed byte limit a port: what one queue alone gets"
+                                         : "byte limit of each port's token bucket");
+    }
+    if (device.fabric_rate || device.fabric_frame_rate) {
+      list.ignored("fabric", "the bridge has no fabric limit", true);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> stack_parameters(const Stack& stack) {
+  const auto on_off = [](bool on) { return std::string(on ? "1" : "0"); };
+  std::vector<std::pair<std::string, std::string>> parameters{
+      // Without this the second repeat would start from what the first learned of the path.
+      {"net/ipv4/tcp_no_metrics_save", "1"},
+      // No duplicate address detection and no search for routers: both would delay the first test.
+      {"net/ipv6/conf/all/accept_dad", "0"},
+      {"net/ipv6/conf/default/accept_dad", "0"},
+      {"net/ipv6/conf/default/router_solicitations", "0"},
+      {"net/ipv4/tcp_timestamps", on_off(stack.timestamps)},
+      {"net/ipv4/tcp_sack", on_off(stack.sack)},
+      {"net/ipv4/tcp_window_scaling", on_off(stack.window_scaling)},
+  };
+  if (counts_like_linux(stack)) {
+    const auto sizes = [](Bytes initial, Bytes largest) {
+      return fmt::format("4096 {} {}", initial.count(), std::max(initial, largest).count());
+    };
+    parameters.emplace_back("net/ipv4/tcp_moderate_rcvbuf", on_off(stack.autotune_receive));
+    parameters.emplace_back("net/ipv4/tcp_rmem",
+                            sizes(stack.receive_buffer, stack.receive_buffer_max));
+    // There is no switch for the sender's side; a buffer that may not exceed its start stays there.
+    parameters.emplace_back(
+        "net/ipv4/tcp_wmem",
+        sizes(stack.send_buffer, stack.autotune_send ? stack.send_buffer_max : stack.send_buffer));
+  }
+  return parameters;
+}
+
+std::vector<PlannedElement> list_elements(const Experiment& experiment, const LabPlan& plan) {
+  const bool netns = experiment.lab == LabType::netns;
+  std::vector<PlannedElement> elements;
+  ElementList list(elements);
+  list_hosts(experiment, netns, list);
+  for (int i = 0; i < static_cast<int>(experiment.links.size()); ++i) {
+    const Link& link = experiment.links[i];
+    list.owner = {};
+    list.owner.link = i;
+    list.prefix = "links." + link.name;
+    list_rate(link, netns ? &plan.links[i] : nullptr, list);
+    list_path_effects(link, netns, list);
+  }
+  list_switches(experiment, netns, list);
+  for (const auto& test : experiment.tests) {
+    list.owner = {};
+    list.prefix = "tests." + test.name;
+    if (test.zero_copy) list.ignored("zero_copy", "senders copy", false);
+  }
+  return elements;
+}
+
+}  // namespace linerate::realnet

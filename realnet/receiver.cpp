@@ -1,0 +1,172 @@
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "realnet/transfer.hpp"
+
+namespace linerate::realnet {
+namespace {
+
+/// One connection and the thread that reads it.
+class FlowReader {
+ public:
+  FlowReader(FileDescriptor socket, const experiments::Test& test)
+      : socket_(std::move(socket)), test_(test) {}
+
+  void start(const Window& window) {
+    clock_.emplace(window);
+    window_ = window;
+    thread_ = std::thread([this] { read_all(); });
+  }
+  void join() { thread_.join(); }
+
+  const ReadClock& clock() const { return *clock_; }
+  const FileDescriptor& socket() const { return socket_; }
+  std::int64_t calls() const { return calls_.load(std::memory_order_relaxed); }
+  std::int64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  bool done() const { return done_.load(std::memory_order_acquire); }
+  Time ended() const { return ended_; }
+  int failure() const { return failure_; }  ///< errno, or 0
+
+ private:
+  void read_all() {
+    std::vector<char> buffer(test_.read.count());
+    // MSG_TRUNC on TCP discards instead of copying.
+    const int flags = test_.truncate ? MSG_TRUNC : 0;
+    bool paused = false;
+    for (;;) {
+      const ssize_t size = ::recv(socket_.number(), buffer.data(), buffer.size(), flags);
+      const Time now = monotonic_now();
+      if (size > 0) {
+        clock_->on_read(now, Bytes(size));
+        count(size);
+      } else if (size == 0) {
+        break;
+      } else if (errno != EINTR) {
+        failure_ = errno;
+        break;
+      }
+      rest(now, paused);
+    }
+    ended_ = monotonic_now();
+    clock_->finish(ended_);
+    done_.store(true, std::memory_order_release);
+  }
+
+  /// Single writer: loads and stores suffice.
+  void count(ssize_t size) {
+    calls_.store(calls() + 1, std::memory_order_relaxed);
+    bytes_.store(bytes() + size, std::memory_order_relaxed);
+  }
+
+  /// A receiving application that has something else to do.
+  void rest(Time now, bool& paused) const {
+    const auto& reader = test_.reader;
+    if (reader.pause_at && !paused && now >= window_.start + *reader.pause_at) {
+      paused = true;
+      sleep_until(window_.start + *reader.pause_at + reader.pause_for);
+    }
+    if (reader.interval > Time{}) sleep_until(now + reader.interval);
+  }
+
+  FileDescriptor socket_;
+  const experiments::Test& test_;
+  Window window_;
+  std::optional<ReadClock> clock_;
+  std::thread thread_;
+  std::atomic<std::int64_t> calls_{0}, bytes_{0};
+  std::atomic<bool> done_{false};
+  Time ended_;
+  int failure_ = 0;
+};
+
+using Readers = std::vector<std::unique_ptr<FlowReader>>;
+
+template <class Measure>
+std::int64_t sum(const Readers& readers, Measure measure) {
+  std::int64_t total = 0;
+  for (const auto& reader : readers) total += ((*reader).*measure)();
+  return total;
+}
+
+/// Tells the parent how much has come until all flows have ended.
+void watch(const Readers& readers, TransferReport& report) {
+  while (!std::all_of(readers.begin(), readers.end(),
+                      [](const auto& reader) { return reader->done(); })) {
+    report.received.store(sum(readers, &FlowReader::bytes), std::memory_order_relaxed);
+    sleep_until(monotonic_now() + Time::milliseconds(5));
+  }
+}
+
+void report_intervals(const Readers& readers, Time step, ReceiverReport& report) {
+  std::size_t count = 0;
+  for (const auto& reader : readers) {
+    count = std::max(count, reader->clock().by_interval().size());
+  }
+  // Too long for the table: keep every n-th.
+  const std::size_t stride = 1 + (count - std::min<std::size_t>(count, 1)) / kMostIntervals;
+  report.step = step * static_cast<std::int64_t>(stride);
+  report.intervals = static_cast<int>(count / stride);
+  for (int i = 0; i < report.intervals; ++i) {
+    const std::size_t at = (i + 1) * stride - 1;
+    report.interval_bytes[i] = 0;
+    for (const auto& reader : readers) {
+      const auto& bytes = reader->clock().by_interval();
+      // A flow that has ended keeps its total.
+      report.interval_bytes[i] +=
+          at < bytes.size() ? bytes[at] : static_cast<double>(reader->clock().total().count());
+    }
+  }
+}
+
+void report_flows(const Readers& readers, ReceiverReport& report) {
+  report.first_byte = Time::never();
+  report.last_byte = report.ended = Time{};
+  for (std::size_t i = 0; i < readers.size(); ++i) {
+    report.window_bytes[i] = readers[i]->clock().window_bytes();
+    report.first_byte = std::min(report.first_byte, readers[i]->clock().first_read());
+    report.last_byte = std::max(report.last_byte, readers[i]->clock().last_read());
+    report.ended = std::max(report.ended, readers[i]->ended());
+  }
+  report.calls = sum(readers, &FlowReader::calls);
+  report.bytes = sum(readers, &FlowReader::bytes);
+  report.receive_buffer = stored_option(readers[0]->socket(), SOL_SOCKET, SO_RCVBUF);
+}
+
+}  // namespace
+
+void receive_transfer(const TransferEnd& end, const ParentLine& parent, TransferReport& report) {
+  const auto& test = *end.options.test;
+  settle(end);
+  const FileDescriptor listener = listen_tcp(end.place.address, end.options);
+  report.port = local_port(listener);
+  parent.say(kListening);
+  Readers readers;
+  for (int i = 0; i < test.flows; ++i) {
+    readers.push_back(std::make_unique<FlowReader>(accept_tcp(listener, kConnectPatience), test));
+  }
+  parent.say(kConnected);
+  parent.wait_for_go();
+  const Window window = window_of(test, Time::picoseconds(report.start));
+  const double processor_before = processor_seconds();
+  for (const auto& reader : readers) reader->start(window);
+  watch(readers, report);
+  for (const auto& reader : readers) reader->join();
+  report.receiver.cpu = processor_seconds() - processor_before;
+  for (const auto& reader : readers) {
+    // Background traffic is cut off; a reset is then how it ends.
+    if (reader->failure() != 0 && !report.stop) {
+      errno = reader->failure();
+      throw_errno("recv");
+    }
+  }
+  report_flows(readers, report.receiver);
+  report_intervals(readers, window.step, report.receiver);
+  parent.say(kDone);
+}
+
+}  // namespace linerate::realnet

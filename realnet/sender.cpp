@@ -1,0 +1,257 @@
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "realnet/transfer.hpp"
+
+namespace linerate::realnet {
+namespace {
+
+/// How often a waiting sender looks for the end of its flows.
+constexpr Time kPatience = Time::milliseconds(5);
+
+tcp_info information(const FileDescriptor& socket) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  checked(::getsockopt(socket.number(), IPPROTO_TCP, TCP_INFO, &info, &size),
+          "getsockopt TCP_INFO");
+  return info;
+}
+
+/// One connection and the thread that writes to it.
+class FlowWriter {
+ public:
+  FlowWriter(FileDescriptor socket, const experiments::Test& test)
+      : socket_(std::move(socket)), test_(test) {}
+
+  void start(const Window& window) {
+    window_ = window;
+    thread_ = std::thread([this] {
+      sleep_until(window_.start);
+      test_.writes.empty() ? write_back_to_back() : write_on_schedule();
+      ended_ = monotonic_now();
+      close_stream();
+      done_.store(true, std::memory_order_release);
+    });
+  }
+  /// No further write; the one that waits is completed.
+  void stop() { stop_ = true; }
+  /// Breaks the connection off.
+  void cut() {
+    stop_ = cut_ = true;
+    ::shutdown(socket_.number(), SHUT_RDWR);
+  }
+  void join() { thread_.join(); }
+
+  const FileDescriptor& socket() const { return socket_; }
+  std::int64_t calls() const { return calls_.load(std::memory_order_relaxed); }
+  std::int64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
+  bool done() const { return done_.load(std::memory_order_acquire); }
+  Time ended() const { return ended_; }     ///< last write returned
+  Time closed() const { return closed_; }   ///< the peer had read everything
+  int failure() const { return failure_; }  ///< errno, or 0
+
+ private:
+  /// One write(); false when the connection takes no more.
+  bool write(std::int64_t size) {
+    const ssize_t taken = ::send(socket_.number(), buffer_.data(), size, MSG_NOSIGNAL);
+    if (taken < 0) {
+      if (!cut_) failure_ = errno;
+      return false;
+    }
+    // Single writer: loads and stores suffice.
+    calls_.store(calls() + 1, std::memory_order_relaxed);
+    bytes_.store(bytes() + taken, std::memory_order_relaxed);
+    return true;
+  }
+
+  void write_back_to_back() {
+    buffer_.assign(test_.write.count(), 'x');
+    while (!stop_) {
+      std::int64_t size = test_.write.count();
+      if (test_.bytes) size = std::min(size, test_.bytes->count() - bytes());
+      if (size == 0 || !write(size)) return;
+    }
+  }
+
+  void write_on_schedule() {
+    Time base = window_.start;
+    for (const auto& group : test_.writes) {
+      base += group.after;
+      buffer_.assign(group.size.count(), 'x');
+      for (std::int64_t i = 0; i < group.count; ++i) {
+        sleep_until(base + group.interval * i);
+        if (stop_ || !write(group.size.count())) return;
+      }
+      base += group.interval * std::max<std::int64_t>(group.count - 1, 0);
+    }
+  }
+
+  /// Says that no more comes and waits until the peer has read it all and closed, so that the last
+  /// retransmission is counted.
+  void close_stream() {
+    ::shutdown(socket_.number(), SHUT_WR);
+    char nothing = 0;
+    ssize_t size = 0;
+    do {
+      size = ::recv(socket_.number(), &nothing, 1, 0);
+    } while (size > 0 || (size < 0 && errno == EINTR));
+    closed_ = monotonic_now();
+  }
+
+  FileDescriptor socket_;
+  const experiments::Test& test_;
+  Window window_;
+  std::vector<char> buffer_;
+  std::thread thread_;
+  std::atomic<bool> stop_{false}, cut_{false}, done_{false};
+  std::atomic<std::int64_t> calls_{0}, bytes_{0};
+  Time ended_, closed_;
+  int failure_ = 0;
+};
+
+using Writers = std::vector<std::unique_ptr<FlowWriter>>;
+
+template <class Measure>
+std::int64_t sum(const Writers& writers, Measure measure) {
+  std::int64_t total = 0;
+  for (const auto& writer : writers) total += ((*writer).*measure)();
+  return total;
+}
+
+SenderSample sample(const Writers& writers) {
+  SenderSample sample;
+  const auto flows = static_cast<double>(writers.size());
+  for (const auto& writer : writers) {
+    const tcp_info info = information(writer->socket());
+    sample.cwnd += info.tcpi_snd_cwnd / flows;
+    sample.srtt += info.tcpi_rtt * 1e-6 / flows;
+    sample.retransmits += info.tcpi_total_retrans;
+    sample.delivery_rate += static_cast<double>(info.tcpi_delivery_rate) * 8;
+  }
+  return sample;
+}
+
+/// Keeps the flows company: samples them at every interval and ends them when it is time.
+class SenderWatch {
+ public:
+  SenderWatch(const Writers& writers, const experiments::Test& test, const Window& window,
+              TransferReport& report)
+      : writers_(writers), test_(test), window_(window), report_(report), step_(window.step) {
+    samples_.reserve(2 * kMostIntervals);
+  }
+
+  void run() {
+    while (!all_done()) {
+      const Time now = monotonic_now();
+      if (now >= next_sample()) take_sample();
+      if (!stopped_ && now >= end_of_writing()) {
+        stopped_ = true;
+        for (const auto& writer : writers_) writer->stop();
+      }
+      if (report_.stop) {
+        for (const auto& writer : writers_) writer->cut();
+      }
+      sleep_until(std::min(now + kPatience, std::max(now, next_deadline())));
+    }
+  }
+
+  void fill(SenderReport& report) const {
+    report.step = step_;
+    report.intervals = static_cast<int>(std::min<std::size_t>(samples_.size(), kMostIntervals));
+    std::copy_n(samples_.begin(), report.intervals, report.samples.begin());
+  }
+
+ private:
+  bool all_done() const {
+    return std::all_of(writers_.begin(), writers_.end(),
+                       [](const auto& writer) { return writer->done(); });
+  }
+  Time next_sample() const {
+    return window_.start + step_ * (static_cast<std::int64_t>(samples_.size()) + 1);
+  }
+  Time next_deadline() const {
+    return stopped_ ? next_sample() : std::min(next_sample(), end_of_writing());
+  }
+  /// When a test that is not bounded by its bytes stops writing.
+  Time end_of_writing() const {
+    return ends_by_time(test_) ? window_.start + test_.duration : Time::never();
+  }
+
+  void take_sample() {
+    samples_.push_back(sample(writers_));
+    if (samples_.size() < 2 * kMostIntervals) return;
+    // Too long for the table: keep every second and go on at half the pace.
+    for (std::size_t i = 0; i < kMostIntervals; ++i) samples_[i] = samples_[2 * i + 1];
+    samples_.resize(kMostIntervals);
+    step_ = step_ * 2;
+  }
+
+  const Writers& writers_;
+  const experiments::Test& test_;
+  const Window& window_;
+  TransferReport& report_;
+  Time step_;
+  std::vector<SenderSample> samples_;
+  bool stopped_ = false;
+};
+
+void report_flows(const Writers& writers, SenderReport& report) {
+  const auto flows = static_cast<double>(writers.size());
+  for (const auto& writer : writers) {
+    const tcp_info info = information(writer->socket());
+    report.retransmits += info.tcpi_total_retrans;
+    report.busy += static_cast<double>(info.tcpi_busy_time) * 1e-6 / flows;
+    report.receive_window_limited += static_cast<double>(info.tcpi_rwnd_limited) * 1e-6 / flows;
+    report.send_buffer_limited += static_cast<double>(info.tcpi_sndbuf_limited) * 1e-6 / flows;
+    report.segment_size = info.tcpi_snd_mss;
+    report.timestamps = (info.tcpi_options & 1) != 0;  // TCPI_OPT_TIMESTAMPS
+    report.ended = std::max(report.ended, writer->ended());
+    report.closed = std::max(report.closed, writer->closed());
+  }
+  report.calls = sum(writers, &FlowWriter::calls);
+  report.bytes = sum(writers, &FlowWriter::bytes);
+  report.send_buffer = stored_option(writers[0]->socket(), SOL_SOCKET, SO_SNDBUF);
+}
+
+}  // namespace
+
+void send_transfer(const TransferEnd& end, const ParentLine& parent, TransferReport& report) {
+  const auto& test = *end.options.test;
+  settle(end);
+  Writers writers;
+  for (int i = 0; i < test.flows; ++i) {
+    const Time before = monotonic_now();
+    FileDescriptor socket = connect_tcp({end.peer_address, report.port}, end.options);
+    report.sender.connecting = std::max(report.sender.connecting, monotonic_now() - before);
+    writers.push_back(std::make_unique<FlowWriter>(std::move(socket), test));
+  }
+  parent.say(kConnected);
+  parent.wait_for_go();
+  const Window window = window_of(test, Time::picoseconds(report.start));
+  const double processor_before = processor_seconds();
+  SenderWatch watch(writers, test, window, report);
+  for (const auto& writer : writers) writer->start(window);
+  watch.run();
+  for (const auto& writer : writers) writer->join();
+  report.sender.cpu = processor_seconds() - processor_before;
+  for (const auto& writer : writers) {
+    if (writer->failure() != 0 && !report.stop) {
+      errno = writer->failure();
+      throw_errno("send");
+    }
+  }
+  watch.fill(report.sender);
+  report_flows(writers, report.sender);
+  parent.say(kDone);
+}
+
+}  // namespace linerate::realnet

@@ -1,0 +1,290 @@
+#include "realnet/session.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+
+#include "realnet/child.hpp"
+#include "realnet/transfer.hpp"
+
+namespace linerate::realnet {
+namespace {
+
+using experiments::Experiment;
+using experiments::Test;
+
+/// Between "go" and the first write, so that every process has woken up by then.
+constexpr Time kLead = Time::milliseconds(30);
+/// A transfer bounded by its bytes fails when nothing arrives for this long: longer than any
+/// retransmission timeout a usable path reaches.
+constexpr Time kStall = Time::seconds(60);
+/// What a transfer bounded by time may take beyond it (the rest of a socket buffer at a low rate).
+constexpr Time kGrace = Time::seconds(60);
+
+struct Stopped {};
+
+/// A transfer with its two processes. The report outlives them.
+class RunningTransfer {
+ public:
+  RunningTransfer(const Test& test, int test_index, int pair, bool reverse)
+      : test_(test), test_index_(test_index), pair_(pair), reverse_(reverse) {}
+
+  void start_receiver(const Experiment& experiment, const Lab& lab) {
+    const auto& pair = test_.pairs[pair_];
+    const Place from = lab.place(pair.from_host, pair.from_nic, test_.ip);
+    const Place to = lab.place(pair.to_host, pair.to_nic, test_.ip);
+    const auto options = [&](int host) {
+      return SocketOptions{&test_, &experiment.hosts[host].stack, from.namespace_descriptor >= 0};
+    };
+    sender_end_ = {from, to.address, options(pair.from_host)};
+    receiver_end_ = {to, from.address, options(pair.to_host)};
+    if (reverse_) {
+      sender_end_ = {to, from.address, options(pair.to_host)};
+      receiver_end_ = {from, to.address, options(pair.from_host)};
+    }
+    receiver_.emplace(
+        [this](const ParentLine& line) { receive_transfer(receiver_end_, line, *report_); },
+        report_->receiver_failure, limit());
+  }
+  void start_sender() {
+    sender_.emplace([this](const ParentLine& line) { send_transfer(sender_end_, line, *report_); },
+                    report_->sender_failure, limit());
+  }
+
+  void go(Time start) {
+    report_->start = (start + test_.start).picoseconds();
+    receiver_->go();
+    sender_->go();
+  }
+  void stop() { report_->stop = true; }
+
+  /// Takes what the processes have said; throws if one has failed.
+  void listen() {
+    take(*receiver_, receiver_said_, report_->receiver_failure, "receiver");
+    if (sender_) take(*sender_, sender_said_, report_->sender_failure, "sender");
+  }
+  bool receiver_said(char message) const { return receiver_said_ == message; }
+  bool both_said(char message) const {
+    return receiver_said_ == message && sender_said_ == message;
+  }
+  bool done() const { return both_said(kDone); }
+  void add_lines(std::vector<pollfd>& lines) const {
+    lines.push_back({receiver_->line(), POLLIN, 0});
+    if (sender_) lines.push_back({sender_->line(), POLLIN, 0});
+  }
+
+  std::int64_t received() const { return report_->received; }
+  const Test& test() const { return test_; }
+  int test_index() const { return test_index_; }
+  TransferOutcome outcome() const {
+    return {pair_, reverse_, Time::picoseconds(report_->start), report_->sender, report_->receiver};
+  }
+
+ private:
+  /// Last resort against a process that hangs; stalls are noticed long before.
+  Time limit() const {
+    return ends_by_time(test_) ? kConnectPatience * 2 + test_.start + test_.duration + kGrace
+                               : Time::seconds(24 * 3600);
+  }
+
+  void take(const Child& child, char& said, const std::array<char, 256>& failure,
+            const char* role) const {
+    for (int message = child.message(); message != 0; message = child.message()) {
+      if (message > 0) {
+        said = static_cast<char>(message);
+        continue;
+      }
+      if (said == kDone) return;
+      const std::string reason = failure.front() ? failure.data() : "it was killed";
+      throw std::runtime_error(fmt::format("test {}: the {} failed: {}", test_.name, role, reason));
+    }
+  }
+
+  const Test& test_;
+  int test_index_, pair_;
+  bool reverse_;
+  TransferEnd sender_end_, receiver_end_;
+  Shared<TransferReport> report_;
+  std::optional<Child> receiver_, sender_;
+  char receiver_said_ = 0, sender_said_ = 0;
+};
+
+class Session {
+ public:
+  Session(const Experiment& experiment, const Lab& lab, const std::vector<const Test*>& tests,
+          const std::atomic<bool>* stop)
+      : experiment_(experiment), lab_(lab), tests_(tests), stop_(stop) {}
+
+  RunOutcome run() {
+    make_transfers();
+    connect();
+    lab_.drain();
+    const Time start = monotonic_now() + kLead;
+    for (const auto& transfer : transfers_) transfer->go(start);
+    RunOutcome outcome;
+    outcome.use = await_end(start);
+    outcome.transfers.resize(tests_.size());
+    for (const auto& transfer : transfers_) {
+      outcome.transfers[transfer->test_index()].push_back(transfer->outcome());
+    }
+    return outcome;
+  }
+
+ private:
+  void make_transfers() {
+    for (int i = 0; i < static_cast<int>(tests_.size()); ++i) {
+      const Test& test = *tests_[i];
+      for (int pair = 0; pair < static_cast<int>(test.pairs.size()); ++pair) {
+        for (const bool reverse : {false, true}) {
+          const auto direction = test.direction;
+          if (direction == experiments::Direction::both ||
+              (direction == experiments::Direction::reverse) == reverse) {
+            transfers_.push_back(std::make_unique<RunningTransfer>(test, i, pair, reverse));
+          }
+        }
+      }
+    }
+  }
+
+  /// Receivers first, then senders, then every connection stands.
+  void connect() {
+    for (const auto& transfer : transfers_) transfer->start_receiver(experiment_, lab_);
+    wait_until([](const RunningTransfer& transfer) { return transfer.receiver_said(kListening); });
+    for (const auto& transfer : transfers_) transfer->start_sender();
+    wait_until([](const RunningTransfer& transfer) { return transfer.both_said(kConnected); });
+  }
+
+  template <class Condition>
+  bool all(Condition condition) const {
+    return std::all_of(transfers_.begin(), transfers_.end(),
+                       [&](const auto& transfer) { return condition(*transfer); });
+  }
+
+  template <class Condition>
+  void wait_until(Condition condition) {
+    const Time give_up = monotonic_now() + kConnectPatience + Time::seconds(5);
+    while (!all(condition)) {
+      if (monotonic_now() > give_up) {
+        throw std::runtime_error("the ends of a test did not connect in time");
+      }
+      hear(Time::milliseconds(100));
+    }
+  }
+
+  /// Waits for messages, at most `patience`, and takes them.
+  void hear(Time patience) {
+    if (stop_ && *stop_) throw Stopped{};
+    std::vector<pollfd> lines;
+    for (const auto& transfer : transfers_) {
+      if (!transfer->done()) transfer->add_lines(lines);
+    }
+    ::poll(lines.data(), lines.size(),
+           static_cast<int>(std::max<std::int64_t>(patience.whole_microseconds() / 1'000, 0)));
+    for (const auto& transfer : transfers_) {
+      if (!transfer->done()) transfer->listen();
+    }
+  }
+
+  const Test& main_test() const {
+    for (const Test* test : tests_) {
+      if (!test->background) return *test;
+    }
+    return *tests_.front();
+  }
+  /// The foreground has ended; with nothing but background traffic, its duration has.
+  bool foreground_done(Time start) const {
+    const bool only_background = std::all_of(tests_.begin(), tests_.end(),
+                                             [](const Test* test) { return test->background; });
+    if (only_background) return monotonic_now() > start + main_test().duration;
+    return all([](const RunningTransfer& transfer) {
+      return transfer.test().background || transfer.done();
+    });
+  }
+
+  PortUse await_end(Time start) {
+    const Window window = window_of(main_test(), start + main_test().start);
+    std::optional<PortSnapshot> before, after;
+    while (!foreground_done(start)) {
+      const Time now = monotonic_now();
+      if (!before && now >= window.from) before = snapshot();
+      if (!after && now >= window.to) after = snapshot();
+      const Time next = !before ? window.from : !after ? window.to : now + Time::seconds(1);
+      hear(std::clamp(next - now, Time::milliseconds(1), Time::milliseconds(100)));
+      check_stall(now);
+    }
+    if (!after) after = snapshot();
+    for (const auto& transfer : transfers_) {
+      if (transfer->test().background) transfer->stop();
+    }
+    while (!all([](const RunningTransfer& transfer) { return transfer.done(); })) {
+      hear(Time::milliseconds(100));
+    }
+    return before ? difference(*before, *after) : PortUse{};
+  }
+
+  struct PortSnapshot {
+    Time at;
+    std::map<std::string, experiments::PortCounters> ports;
+  };
+  PortSnapshot snapshot() const { return {monotonic_now(), lab_.counters()}; }
+
+  static PortUse difference(const PortSnapshot& before, const PortSnapshot& after) {
+    PortUse use{(after.at - before.at).seconds(), after.ports};
+    for (auto& [label, port] : use.ports) {
+      const auto& earlier = before.ports.at(label);
+      port.frames_sent -= earlier.frames_sent;
+      port.wire_bytes_sent -= earlier.wire_bytes_sent;
+      for (auto& [cause, drops] : port.drops) drops -= earlier.drops.at(cause);
+    }
+    return use;
+  }
+
+  void check_stall(Time now) {
+    std::int64_t received = 0;
+    for (const auto& transfer : transfers_) received += transfer->received();
+    if (received != last_received_ || last_progress_ == Time{}) {
+      last_received_ = received;
+      last_progress_ = now;
+    }
+    if (now - last_progress_ > kStall + longest_silence()) {
+      throw std::runtime_error(fmt::format("test {}: nothing arrived for {} s", main_test().name,
+                                           (now - last_progress_).seconds()));
+    }
+  }
+  /// Silence a test asks for itself.
+  Time longest_silence() const {
+    Time silence;
+    for (const Test* test : tests_) {
+      Time own = test->start + test->reader.pause_for + test->reader.interval;
+      if (!test->bytes) own += test->duration;
+      for (const auto& group : test->writes) own += group.after + group.interval;
+      silence = std::max(silence, own);
+    }
+    return silence;
+  }
+
+  const Experiment& experiment_;
+  const Lab& lab_;
+  const std::vector<const Test*>& tests_;
+  const std::atomic<bool>* stop_;
+  std::vector<std::unique_ptr<RunningTransfer>> transfers_;
+  std::int64_t last_received_ = 0;
+  Time last_progress_;
+};
+
+}  // namespace
+
+std::optional<RunOutcome> run_together(const Experiment& experiment, const Lab& lab,
+                                       const std::vector<const Test*>& tests,
+                                       const std::atomic<bool>* stop) {
+  try {
+    return Session(experiment, lab, tests, stop).run();
+  } catch (const Stopped&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace linerate::realnet

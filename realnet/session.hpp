@@ -1,0 +1,42 @@
+// One run of the tests of a group: starts the processes, keeps time, collects what they report.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/definition/experiment.hpp"
+#include "realnet/lab.hpp"
+#include "realnet/report.hpp"
+
+namespace linerate::realnet {
+
+/// What one transfer (one pair of NICs, one direction) of one run left behind.
+struct TransferOutcome {
+  int pair = 0;          ///< in test.pairs
+  bool reverse = false;  ///< from the pair's `to` to its `from`
+  Time start;
+  SenderReport sender;
+  ReceiverReport receiver;
+};
+
+/// What the ports did during the window of the group's first foreground test.
+struct PortUse {
+  double seconds = 0;
+  std::map<std::string, experiments::PortCounters> ports;  ///< by label; differences
+};
+
+struct RunOutcome {
+  std::vector<std::vector<TransferOutcome>> transfers;  ///< by test, in the order given
+  PortUse use;
+};
+
+/// Runs `tests` together once. Nothing when `stop` was set before they ended. Throws
+/// std::runtime_error when an end fails, with what failed.
+std::optional<RunOutcome> run_together(const experiments::Experiment& experiment, const Lab& lab,
+                                       const std::vector<const experiments::Test*>& tests,
+                                       const std::atomic<bool>* stop);
+
+}  // namespace linerate::realnet

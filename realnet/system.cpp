@@ -1,0 +1,75 @@
+#include "realnet/system.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <exception>
+#include <fstream>
+#include <system_error>
+#include <thread>
+
+namespace linerate::realnet {
+
+FileDescriptor& FileDescriptor::operator=(FileDescriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+FileDescriptor::~FileDescriptor() {
+  if (number_ >= 0) ::close(number_);
+}
+
+void throw_errno(const std::string& call) {
+  throw std::system_error(errno, std::generic_category(), call);
+}
+
+int checked(int result, const std::string& call) {
+  if (result < 0) throw_errno(call);
+  return result;
+}
+
+Time monotonic_now() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return Time::seconds(now.tv_sec) + Time::nanoseconds(now.tv_nsec);
+}
+
+void sleep_until(Time deadline) {
+  const std::int64_t nanoseconds = deadline.picoseconds() / 1'000;
+  const timespec until{nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
+  while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
+  }
+}
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+void write_parameter(const std::string& path, const std::string& value) {
+  const FileDescriptor file(checked(::open(path.c_str(), O_WRONLY | O_CLOEXEC), "open " + path));
+  if (::write(file.number(), value.data(), value.size()) < 0) {
+    throw_errno("write " + value + " to " + path);
+  }
+}
+
+void run_in_namespace(int descriptor, const std::function<void()>& action) {
+  std::exception_ptr failure;
+  std::thread inside([&] {
+    try {
+      checked(::setns(descriptor, CLONE_NEWNET), "setns");
+      action();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  });
+  inside.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace linerate::realnet

@@ -1,0 +1,110 @@
+// The pending events of a run, earliest first.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "sim/check.hpp"
+#include "sim/event.hpp"
+#include "sim/event_heap.hpp"
+#include "sim/event_ladder.hpp"
+#include "sim/units.hpp"
+
+namespace linerate::sim {
+
+/// A priority queue of events in their total order. Small populations live in a 4-ary heap alone.
+/// Above about a thousand, a ladder keeps what is at or after a moving horizon roughly sorted; what
+/// it last gave up is sorted into a run, and the heap holds what was pushed before the horizon
+/// since. Where an event waits never shows: everything before the horizon precedes everything else,
+/// and run and heap compare exactly. No allocation once the queue has been as full as it gets.
+class EventQueue {
+ public:
+  bool empty() const { return size() == 0; }
+  std::size_t size() const { return heap_.size() + (run_.size() - run_next_) + ladder_.size(); }
+
+  void push(const Event& event) {
+    if (event.at < horizon_) {
+      heap_.push(event);
+      if (heap_.size() > spill_above_) [[unlikely]]
+        spill();
+    } else {
+      ladder_.push(event);
+    }
+  }
+
+  /// The earliest event. The queue is not empty; the reference lives until the next call.
+  const Event& top() {
+    if (run_has_earliest()) return run_[run_next_];
+    return heap_.top();
+  }
+
+  /// Removes and returns the earliest event. The queue is not empty.
+  Event take() {
+    if (run_has_earliest()) return run_[run_next_++];
+    return heap_.take();
+  }
+
+ private:
+  // The ladder pays off above about a thousand events (bench/hold_model) and costs a pass over all
+  // of them to enter, so it is left only well below.
+  static constexpr std::size_t kSpillAbove = 1024;
+  static constexpr std::size_t kCollapseBelow = 512;
+
+  // Whether the earliest event is the run's; else it is the heap's.
+  bool run_has_earliest() {
+    if (run_next_ == run_.size()) [[likely]] {
+      if (!heap_.empty()) [[likely]]
+        return false;
+      refill();
+      return run_next_ < run_.size();
+    }
+    return heap_.empty() || before(run_[run_next_], heap_.top());
+  }
+
+  // The heap has grown too large: it moves into the ladder and with it the rest of the run, which
+  // the horizon now lies before.
+  void spill() {
+    Time first = heap_.top().at;
+    if (run_next_ < run_.size()) first = std::min(first, run_[run_next_].at);
+    if (horizon_ == Time::never()) {
+      ladder_.start(first);
+    } else if (horizon_ - first < EventLadder::shortest_rung() || ladder_.full()) {
+      // Too many events at nearly one time to tell apart by time; the heap has to sort them.
+      spill_above_ = heap_.size() * 2;
+      return;
+    } else {
+      ladder_.add_rung(first, horizon_, heap_.size());
+    }
+    heap_.drain([this](const Event& event) { ladder_.push(event); });
+    for (; run_next_ < run_.size(); ++run_next_) ladder_.push(run_[run_next_]);
+    horizon_ = first;
+    spill_above_ = kSpillAbove;
+  }
+
+  // Run and heap are empty: the ladder's earliest events become the run and the horizon moves
+  // behind them, or so few are left that all go back to the heap.
+  void refill() {
+    LINERATE_CHECK(ladder_.size() > 0, "only a queue with events has an earliest one");
+    spill_above_ = kSpillAbove;
+    run_.clear();
+    run_next_ = 0;
+    if (ladder_.size() < kCollapseBelow) {
+      ladder_.drain([this](const Event& event) { heap_.push(event); });
+      horizon_ = Time::never();
+    } else {
+      horizon_ = ladder_.take_earliest(run_);
+      std::sort(run_.begin(), run_.end(),
+                [](const Event& a, const Event& b) { return before(a, b); });
+    }
+  }
+
+  EventHeap heap_;          // at < horizon_
+  std::vector<Event> run_;  // at < horizon_, sorted
+  std::size_t run_next_ = 0;
+  EventLadder ladder_;  // at >= horizon_
+  Time horizon_ = Time::never();
+  std::size_t spill_above_ = kSpillAbove;
+};
+
+}  // namespace linerate::sim

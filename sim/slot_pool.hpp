@@ -1,0 +1,108 @@
+// Owns the many short-lived values of a run (packets, messages) behind checked handles.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "sim/check.hpp"
+
+namespace linerate::sim {
+
+/// Names one tenancy of one slot. A default handle names nothing.
+struct Handle {
+  std::uint32_t index = 0;
+  std::uint32_t generation = 0;  ///< odd while the slot is held; 0 names nothing
+
+  bool operator==(const Handle&) const = default;
+  explicit operator bool() const { return generation != 0; }
+
+  /// The handle as an event's argument, and back.
+  std::uint64_t packed() const { return static_cast<std::uint64_t>(index) << 32 | generation; }
+  static Handle unpack(std::uint64_t packed) {
+    return {static_cast<std::uint32_t>(packed >> 32), static_cast<std::uint32_t>(packed)};
+  }
+};
+
+/// Slots of `T` in blocks: references stay valid while the pool grows, neighbours stay neighbours,
+/// and the slot freed last is used first, so that it is still in the cache. A handle kept beyond
+/// release() is a bug and stops the program. `T` is default-constructible and movable.
+template <class T>
+class SlotPool {
+ public:
+  /// Takes a slot and puts `value` into it. Allocates only when more are live than ever before.
+  Handle acquire(T value = T{}) {
+    if (first_free_ == kNone) [[unlikely]]
+      grow();
+    const std::uint32_t index = first_free_;
+    Slot& slot = at(index);
+    first_free_ = slot.next_free;
+    slot.value = std::move(value);
+    ++slot.generation;
+    ++live_;
+    return {index, slot.generation};
+  }
+
+  /// Gives the slot back; every copy of the handle is stale from now on.
+  void release(Handle handle) {
+    Slot& slot = checked(handle);
+    ++slot.generation;
+    slot.next_free = first_free_;
+    first_free_ = handle.index;
+    --live_;
+  }
+
+  T& get(Handle handle) { return checked(handle).value; }
+  const T& get(Handle handle) const { return const_cast<SlotPool&>(*this).checked(handle).value; }
+
+  /// Slots held now: acquired and not yet released.
+  std::uint32_t live() const { return live_; }
+  /// Slots that exist, held or free.
+  std::uint32_t capacity() const { return static_cast<std::uint32_t>(blocks_.size()) * kBlock; }
+
+  /// Calls `visit(handle, value)` for every live slot, in index order: the account at the end.
+  template <class Visitor>
+  void for_each_live(Visitor&& visit) {
+    for (std::uint32_t index = 0; index < capacity(); ++index) {
+      Slot& slot = at(index);
+      if (slot.generation % 2 == 1) visit(Handle{index, slot.generation}, slot.value);
+    }
+  }
+
+ private:
+  struct Slot {
+    T value{};
+    std::uint32_t generation = 0;
+    std::uint32_t next_free = 0;
+  };
+  static constexpr std::uint32_t kBlockBits = 8;
+  static constexpr std::uint32_t kBlock = 1u << kBlockBits;
+  static constexpr std::uint32_t kNone = ~0u;
+
+  Slot& at(std::uint32_t index) { return blocks_[index >> kBlockBits][index & (kBlock - 1)]; }
+
+  Slot& checked(Handle handle) {
+    LINERATE_CHECK(handle.index < capacity(), "a handle points into its pool");
+    Slot& slot = at(handle.index);
+    LINERATE_CHECK(slot.generation == handle.generation && handle.generation % 2 == 1,
+                   "a handle is used only while its slot is held");
+    return slot;
+  }
+
+  void grow() {
+    const std::uint32_t first = capacity();
+    LINERATE_CHECK(first < kNone - kBlock, "a pool's index fits 32 bits");
+    blocks_.push_back(std::make_unique<Slot[]>(kBlock));
+    for (std::uint32_t i = kBlock; i-- > 0;) {
+      at(first + i).next_free = first_free_;
+      first_free_ = first + i;
+    }
+  }
+
+  std::vector<std::unique_ptr<Slot[]>> blocks_;
+  std::uint32_t first_free_ = kNone;
+  std::uint32_t live_ = 0;
+};
+
+}  // namespace linerate::sim

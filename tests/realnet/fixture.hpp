@@ -1,0 +1,70 @@
+// Small experiments, built by hand.
+#pragma once
+
+#include <unistd.h>
+
+#include <string>
+
+#include "experiments/definition/experiment.hpp"
+
+namespace linerate::realnet {
+
+inline experiments::Host host(const std::string& name) {
+  experiments::Host host;
+  host.name = name;
+  host.stack.preset = "linux-6";
+  host.nics.emplace_back();
+  host.nics.back().name = "eth0";
+  return host;
+}
+
+inline experiments::Link cable(const std::string& name, std::int64_t megabits) {
+  experiments::Link link;
+  link.name = name;
+  link.rate = BitRate::bits_per_second(megabits * 1'000'000);
+  return link;
+}
+
+inline experiments::Test stream(const std::string& name, Time duration, Time omit) {
+  experiments::Test test;
+  test.name = name;
+  test.pairs.push_back({0, 0, 1, 0});
+  test.congestion = "reno";
+  test.duration = duration;
+  test.omit = omit;
+  test.repeats = 1;
+  return test;
+}
+
+/// Hosts a and b on one cable, without tests.
+inline experiments::Experiment two_hosts(std::int64_t megabits) {
+  experiments::Experiment experiment;
+  experiment.name = "two-hosts";
+  experiment.hosts = {host("a"), host("b")};
+  experiment.links = {cable("a-b", megabits)};
+  experiment.links[0].ends[1].node = 1;
+  return experiment;
+}
+
+/// Hosts a, b, … around switch s1, without tests.
+inline experiments::Experiment star(int hosts, std::int64_t megabits) {
+  experiments::Experiment experiment;
+  experiment.name = "star";
+  experiments::Switch middle;
+  middle.name = "s1";
+  middle.port_rates.assign(hosts, BitRate::bits_per_second(megabits * 1'000'000));
+  experiment.switches = {middle};
+  for (int i = 0; i < hosts; ++i) {
+    const std::string name(1, static_cast<char>('a' + i));
+    experiment.hosts.push_back(host(name));
+    auto link = cable(name + "-s1", megabits);
+    link.ends[0].node = i;
+    link.ends[1] = {experiments::NodeKind::switch_, 0, i};
+    experiment.links.push_back(link);
+  }
+  return experiment;
+}
+
+inline bool is_root() { return ::geteuid() == 0; }
+
+}  // namespace linerate::realnet

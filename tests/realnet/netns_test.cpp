@@ -1,0 +1,191 @@
+// Real traffic over virtual links, held against arithmetic of frames: payload over wire bytes of a
+// full frame (RFC 9293, RFC 7323, IEEE 802.3). Needs root; says so where it is not.
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "realnet/lab.hpp"
+#include "realnet/measure.hpp"
+#include "tests/realnet/fixture.hpp"
+
+namespace linerate::realnet {
+namespace {
+
+namespace files = std::filesystem;
+
+/// Whether the lab can be built here; where not, checks that it says so instead.
+bool lab_possible() {
+  if (is_root()) return true;
+  WARN("not root: no virtual links; checking the refusal instead of the traffic");
+  auto experiment = two_hosts(100);
+  experiment.tests = {stream("bulk", Time::milliseconds(100), Time{})};
+  CHECK_THROWS_AS(measure(experiment), EnvironmentError);
+  return false;
+}
+
+/// Names under /run/netns that belong to runs of the process `pid`.
+std::vector<std::string> namespaces_of(pid_t pid) {
+  std::vector<std::string> names;
+  std::error_code none;
+  for (const auto& entry : files::directory_iterator("/run/netns", none)) {
+    const std::string name = entry.path().filename();
+    if (name.rfind("linerate-" + std::to_string(pid) + "-", 0) == 0) names.push_back(name);
+  }
+  return names;
+}
+
+double figure(const experiments::Result& result, const std::string& name, std::size_t test = 0) {
+  return result.tests.at(test).figures.at(name).median();
+}
+
+TEST_CASE("netns: 100 Mbit/s carry 1448 of 1538 bytes, at once and again") {
+  if (!lab_possible()) return;
+  auto experiment = two_hosts(100);
+  experiment.tests = {stream("bulk", Time::milliseconds(1300), Time::milliseconds(300))};
+  experiment.tests[0].repeats = 2;
+  const auto result = measure(experiment);
+  REQUIRE(result.complete);
+  const auto& samples = result.tests[0].figures.at("goodput").samples;
+  REQUIRE(samples.size() == 2);
+  for (const double sample : samples) CHECK(sample / 1e6 == Approx(94.148).epsilon(0.01));
+  CHECK(figure(result, "throughput") / 1e6 == Approx(100).epsilon(0.01));
+  CHECK(figure(result, "retransmits") == 0);
+  CHECK(namespaces_of(::getpid()).empty());
+}
+
+TEST_CASE("netns: 10 Mbit/s through a switch") {
+  if (!lab_possible()) return;
+  auto experiment = star(2, 10);
+  experiment.tests = {stream("bulk", Time::milliseconds(2000), Time::milliseconds(500))};
+  const auto result = measure(experiment);
+  CHECK(figure(result, "goodput") / 1e6 == Approx(9.4148).epsilon(0.01));
+}
+
+TEST_CASE("netns: small segments pay for every frame's overhead") {
+  if (!lab_possible()) return;
+  auto experiment = two_hosts(100);
+  experiment.tests = {stream("small", Time::milliseconds(1300), Time::milliseconds(300))};
+  // RFC 6691: an MSS of 512 leaves 500 B beside 12 B of timestamps; 590 B on the wire.
+  experiment.tests[0].max_segment = Bytes(512);
+  const auto result = measure(experiment);
+  CHECK(figure(result, "goodput") / 1e6 == Approx(100.0 * 500 / 590).epsilon(0.01));
+  CHECK(result.tests[0].layers.front().bytes_per_frame == 500);
+  CHECK(result.tests[0].layers.back().bytes_per_frame == 590);
+}
+
+TEST_CASE("netns: IPv6 without timestamps carries 1440 of 1538 bytes") {
+  if (!lab_possible()) return;
+  auto experiment = two_hosts(100);
+  for (auto& host : experiment.hosts) host.stack.timestamps = false;
+  experiment.tests = {stream("six", Time::milliseconds(1300), Time::milliseconds(300))};
+  experiment.tests[0].ip = 6;
+  const auto result = measure(experiment);
+  CHECK(figure(result, "goodput") / 1e6 == Approx(100.0 * 1440 / 1538).epsilon(0.01));
+}
+
+TEST_CASE("netns: two senders of one group share the receiver's link") {
+  if (!lab_possible()) return;
+  auto experiment = star(3, 100);
+  experiment.tests = {stream("first", Time::milliseconds(1500), Time::milliseconds(500)),
+                      stream("second", Time::milliseconds(1500), Time::milliseconds(500))};
+  experiment.tests[1].pairs[0].from_host = 2;
+  for (auto& test : experiment.tests) test.group = "incast";
+  const auto result = measure(experiment);
+  REQUIRE(result.tests.size() == 2);
+  const double sum = figure(result, "goodput", 0) + figure(result, "goodput", 1);
+  CHECK(sum / 1e6 == Approx(94.148).epsilon(0.02));
+}
+
+TEST_CASE("netns: a stop ends a long test within two seconds and leaves nothing") {
+  if (!lab_possible()) return;
+  auto experiment = two_hosts(100);
+  experiment.tests = {stream("long", Time::seconds(60), Time{})};
+  std::atomic<bool> stop{false};
+  MeasurementOptions options;
+  options.stop = &stop;
+  std::chrono::steady_clock::time_point stopped;
+  std::thread operator_([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(400));
+    stopped = std::chrono::steady_clock::now();
+    stop = true;
+  });
+  const auto result = measure(experiment, options);
+  const auto took = std::chrono::steady_clock::now() - stopped;
+  operator_.join();
+  CHECK(took < std::chrono::seconds(2));
+  CHECK_FALSE(result.complete);
+  CHECK(namespaces_of(::getpid()).empty());
+  CHECK((::waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD));  // no child left
+}
+
+TEST_CASE("netns: a lab that cannot be finished leaves nothing") {
+  if (!lab_possible()) return;
+  auto experiment = two_hosts(100);
+  experiment.hosts[1].nics[0].mtu = Bytes(70'000);  // above what a virtual device takes
+  experiment.tests = {stream("bulk", Time::milliseconds(100), Time{})};
+  CHECK_THROWS_WITH(measure(experiment), Catch::Contains("MTU 70000"));
+  CHECK(namespaces_of(::getpid()).empty());
+}
+
+/// A process that measures for a minute; returns once its namespaces stand.
+pid_t start_long_run() {
+  const pid_t process = ::fork();
+  if (process == 0) {
+    auto experiment = two_hosts(100);
+    experiment.tests = {stream("long", Time::seconds(60), Time{})};
+    measure(experiment);
+    ::_exit(0);
+  }
+  for (int i = 0; i < 200 && namespaces_of(process).size() < 2; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));  // until its children send
+  return process;
+}
+
+/// Processes whose namespace is `name`, by their link under /proc.
+int processes_in(const std::string& name) {
+  int count = 0;
+  std::error_code none;
+  for (const auto& entry : files::directory_iterator("/proc", none)) {
+    if (files::equivalent(entry.path() / "ns/net", "/run/netns/" + name, none)) ++count;
+  }
+  return count;
+}
+
+TEST_CASE("netns: what a killed run leaves is removed by the next, and nothing else") {
+  if (!lab_possible()) return;
+  const pid_t process = start_long_run();
+  const auto names = namespaces_of(process);
+  REQUIRE(names.size() == 2);
+  CHECK(processes_in(names[0]) == 1);
+
+  CHECK(remove_leftovers().empty());  // it lives, so nothing is left over
+  CHECK(namespaces_of(process).size() == 2);
+
+  const std::string foreign = "/run/netns/linerate-of-someone-else";
+  std::ofstream(foreign).put('\n');
+  ::kill(process, SIGKILL);
+  ::waitpid(process, nullptr, 0);
+  CHECK(namespaces_of(process).size() == 2);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  CHECK(processes_in(names[0]) == 0);  // no child outlives its parent
+  CHECK(processes_in(names[1]) == 0);
+
+  auto experiment = two_hosts(100);
+  experiment.tests = {stream("next", Time::milliseconds(100), Time{})};
+  CHECK(measure(experiment).complete);
+  CHECK(namespaces_of(process).empty());
+  CHECK(files::exists(foreign));
+  files::remove(foreign);
+}
+
+}  // namespace
+}  // namespace linerate::realnet

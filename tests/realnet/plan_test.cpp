@@ -1,0 +1,145 @@
+// What a lab would be, without building one: no privilege needed.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <set>
+
+#include "realnet/lab_plan.hpp"
+#include "realnet/measure.hpp"
+#include "tests/realnet/fixture.hpp"
+
+namespace linerate::realnet {
+namespace {
+
+std::string how(const LabPlan& plan, const std::string& name) {
+  for (const auto& element : plan.elements) {
+    if (element.realisation.element == name) return element.realisation.how;
+  }
+  return "not listed";
+}
+
+TEST_CASE("a slow link counts every frame as IEEE 802.3 sends it") {
+  const LabPlan plan = plan_lab(two_hosts(100));
+  REQUIRE(plan.links[0].ends[0].shaper);
+  const Shaper& shaper = *plan.links[0].ends[0].shaper;
+  CHECK(shaper.rate == BitRate::bits_per_second(100'000'000));
+  CHECK(shaper.overhead == Bytes(8 + 12 + 4));  // beyond the 14 B header the kernel counts
+  CHECK(shaper.minimum == Bytes(8 + 64 + 12));
+  CHECK(shaper.burst >= Bytes(2 * 1538));
+  CHECK(how(plan, "links.a-b.rate") == "realised");
+}
+
+TEST_CASE("a fast link is scaled so that full frames take their time on the wire") {
+  const LabPlan plan = plan_lab(two_hosts(1000));
+  REQUIRE(plan.links[0].ends[0].shaper);
+  const Shaper& shaper = *plan.links[0].ends[0].shaper;
+  // 1514 B at the scaled rate last as long as 1538 B at the line's.
+  const Time scaled = serialization_time(Bytes(1514), shaper.rate);
+  const Time real = serialization_time(Bytes(1538), BitRate::bits_per_second(1'000'000'000));
+  CHECK(scaled.seconds() == Approx(real.seconds()).epsilon(1e-6));
+  CHECK(how(plan, "links.a-b.rate") == "approximated");
+}
+
+TEST_CASE("a link no virtual device can be held to makes its tests inconclusive") {
+  auto experiment = two_hosts(100'000);
+  experiment.tests = {stream("bulk", Time::seconds(1), Time{})};
+  const LabPlan plan = plan_lab(experiment);
+  CHECK(how(plan, "links.a-b.rate") == "ignored");
+  CHECK(unrealised_for(plan, experiment, experiment.tests[0]) ==
+        std::vector<std::string>{"links.a-b.rate"});
+}
+
+TEST_CASE("only tests that cross an element depend on it") {
+  auto experiment = star(3, 100);
+  experiment.links[2].loss[0] = 0.01;  // c's
+  experiment.tests = {stream("clean", Time::seconds(1), Time{}),
+                      stream("lossy", Time::seconds(1), Time{})};
+  experiment.tests[1].pairs[0].to_host = 2;
+  const LabPlan plan = plan_lab(experiment);
+  CHECK(unrealised_for(plan, experiment, experiment.tests[0]).empty());
+  CHECK(unrealised_for(plan, experiment, experiment.tests[1]) ==
+        std::vector<std::string>{"links.c-s1.loss"});
+}
+
+TEST_CASE("hosts around a switch share a subnet and no address") {
+  const LabPlan plan = plan_lab(star(4, 100));
+  std::set<std::string> addresses;
+  for (const char* label : {"a:eth0", "b:eth0", "c:eth0", "d:eth0"}) {
+    REQUIRE(plan.port(label));
+    CHECK(plan.port(label)->ipv4.substr(0, 9) == "198.18.0.");
+    addresses.insert(plan.port(label)->ipv4);
+    addresses.insert(plan.port(label)->ipv6);
+  }
+  CHECK(addresses.size() == 8);
+  CHECK(plan.port("s1:1")->ipv4.empty());
+}
+
+TEST_CASE("a loop of switches is refused, because bridges would flood it") {
+  auto experiment = star(2, 100);
+  experiment.switches.push_back(experiment.switches[0]);
+  experiment.switches[1].name = "s2";
+  for (int port = 4; port < 6; ++port) {
+    auto link = cable("s1-s2-" + std::to_string(port), 100);
+    link.ends[0] = {experiments::NodeKind::switch_, 0, port};
+    link.ends[1] = {experiments::NodeKind::switch_, 1, port};
+    experiment.links.push_back(link);
+  }
+  CHECK_THROWS_AS(plan_lab(experiment), EnvironmentError);
+  experiment.links.pop_back();
+  CHECK_NOTHROW(plan_lab(experiment));
+}
+
+TEST_CASE("a path through a router and a lab of remote hosts are refused") {
+  auto experiment = two_hosts(100);
+  experiment.hosts.push_back(host("c"));
+  experiment.hosts[1].nics.push_back(experiment.hosts[1].nics[0]);
+  experiment.hosts[1].nics[1].name = "eth1";
+  auto link = cable("b-c", 100);
+  link.ends[0] = {experiments::NodeKind::host, 1, 1};
+  link.ends[1] = {experiments::NodeKind::host, 2, 0};
+  experiment.links.push_back(link);
+  experiment.tests = {stream("bulk", Time::seconds(1), Time{})};
+  CHECK_NOTHROW(plan_lab(experiment));
+  experiment.tests[0].pairs[0].to_host = 2;
+  CHECK_THROWS_AS(plan_lab(experiment), EnvironmentError);
+
+  auto remote = two_hosts(100);
+  remote.lab = experiments::LabType::hosts;
+  CHECK_THROWS_AS(plan(remote), EnvironmentError);
+}
+
+TEST_CASE("a stack the kernel cannot be told to be is named with its parameters") {
+  auto experiment = two_hosts(100);
+  CHECK(how(plan_lab(experiment), "hosts.a.stack") == "approximated");
+  experiment.hosts[0].stack.timestamps = false;  // a kernel setting
+  CHECK(how(plan_lab(experiment), "hosts.a.stack") == "approximated");
+  experiment.hosts[0].stack.nagle = experiments::Nagle::rfc896;
+  CHECK(how(plan_lab(experiment), "hosts.a.stack") == "ignored");
+  const auto lines = plan(experiment);
+  CHECK(std::any_of(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.find("hosts.a.stack") != std::string::npos &&
+           line.find("nagle") != std::string::npos;
+  }));
+}
+
+TEST_CASE("the queue of a port is the ring and queue of its NIC, or the buffer of its switch") {
+  auto experiment = star(2, 100);
+  experiment.hosts[0].nics[0].transmit_ring = 10;
+  experiment.hosts[0].nics[0].transmit_queue = 20;
+  experiment.switches[0].buffer.total = Bytes(64'000);
+  const LabPlan plan = plan_lab(experiment);
+  CHECK(plan.port("a:eth0")->shaper->limit == Bytes(30 * 1514));
+  CHECK(plan.port("s1:1")->shaper->limit == Bytes(64'000));
+}
+
+TEST_CASE("short transfers get a small bucket") {
+  auto experiment = two_hosts(100);
+  experiment.tests = {stream("bulk", Time::seconds(1), Time{})};
+  const Bytes large = plan_lab(experiment).links[0].ends[0].shaper->burst;
+  experiment.tests[0].bytes = Bytes(100'000);
+  const Bytes small = plan_lab(experiment).links[0].ends[0].shaper->burst;
+  CHECK(small < large);
+  CHECK(small <= Bytes(25'000));  // 2 ms
+}
+
+}  // namespace
+}  // namespace linerate::realnet
