@@ -56,7 +56,7 @@ std::string incast() {
          fmt::format(
              "hosts:\n  \"h[1-32]\": {{{0}}}\n  r: {{{0}}}\n"
              "switches:\n"
-             "  s1: {{ports: 33, rate: 10Gbit/s, buffer: {{total: 256KB, policy: per-port}}}}\n"
+             "  s1: {{ports: 33, rate: 10Gbit/s, buffer: {{total: 256kB, policy: per-port}}}}\n"
              "links:\n"
              "  - {{endpoints: [\"h[1-32]:eth0\", \"s1:{{i}}\"], rate: 10Gbit/s}}\n"
              "  - {{endpoints: [\"r:eth0\", \"s1:33\"], rate: 10Gbit/s}}\n"
@@ -87,7 +87,7 @@ std::string fat_tree(int k, const char* duration) {
   auto add_switches = [&](const char* name, int count) {
     for (int i = 0; i < count; ++i)
       text += fmt::format(
-          "  {}{}: {{ports: {}, rate: 10Gbit/s, buffer: {{total: 256KB, policy: per-port}}}}\n",
+          "  {}{}: {{ports: {}, rate: 10Gbit/s, buffer: {{total: 256kB, policy: per-port}}}}\n",
           name, i, k);
   };
   add_switches("e", k * half);

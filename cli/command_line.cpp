@@ -89,7 +89,8 @@ Failure option_failure(const po::error& error, const Verb& verb) {
     return usage_error(error.what(), fmt::format("see `linerate help {}`", verb.name));
   const std::string given = named->get_option_name();
   Words known;
-  for (const auto& option : options_of(verb).options()) known.push_back("--" + option->long_name());
+  const po::options_description options = options_of(verb);
+  for (const auto& option : options.options()) known.push_back("--" + option->long_name());
   std::string remedy = experiments::suggest(given, known);
   if (remedy.empty()) remedy = fmt::format("`linerate help {}` lists them", verb.name);
   return usage_error(fmt::format("`{}` has no option `{}`", verb.name, given), std::move(remedy));

@@ -57,10 +57,10 @@ class ProgressClock {
       : options_(options), test_(std::move(test)), total_(total) {}
 
   void operator()(Time now, std::uint64_t events) {
-    using Clock = std::chrono::steady_clock;
+    using Steady = std::chrono::steady_clock;
     constexpr auto kPeriod = std::chrono::milliseconds(200);
-    if (!options_.progress || Clock::now() - last_ < kPeriod) return;
-    last_ = Clock::now();
+    if (!options_.progress || Steady::now() - last_ < kPeriod) return;
+    last_ = Steady::now();
     options_.progress({.test = test_, .simulated = now, .total = total_, .events = events});
   }
 

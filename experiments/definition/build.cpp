@@ -8,6 +8,9 @@ namespace linerate::experiments {
 
 namespace {
 
+// Beyond any chassis; ends without a NIC's name are looked for among all of them.
+constexpr std::size_t kMostNics = 128;
+
 void check_congestion(BuildContext& context, const std::string& path, const std::string& name) {
   if (name == "reno" || name == "cubic") return;
   const bool known = name == "bbr" || name == "dctcp" || name == "vegas" || name == "bbr3";
@@ -66,6 +69,10 @@ void build_hosts(BuildContext& context) {
     if (!context.read.diagnostics.touched(path)) {
       check_stack(context, path + ".stack", host.stack);
       check_bus(context, path + ".bus", host.bus);
+    }
+    if (host.nics.size() > kMostNics) {
+      context.error(path + ".nics", fmt::format("{} NICs", host.nics.size()),
+                    fmt::format("at most {} in a host", kMostNics));
     }
     context.experiment.hosts.push_back(host);
   }

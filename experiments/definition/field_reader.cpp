@@ -145,7 +145,7 @@ const Node* find_preset(ReadContext& context, const Node& node, const std::strin
     return nullptr;
   }
   const Node* tree = context.presets.find(folder, name.text);
-  if (!tree) {
+  if (!tree && !context.presets.broken(folder, name.text)) {
     context.diagnostics.error(
         node.place, path,
         fmt::format("`{}` is in neither the catalog's {} nor ./profiles", name.text, folder),

@@ -23,10 +23,11 @@ void Lint::warn(std::string path, std::string message, std::string remedy) {
   found_.push_back({std::move(origin), std::move(path), std::move(message), std::move(remedy)});
 }
 
-// A default deep inside an entry has no line of its own; the entry that holds it has.
+// A built-in default has no line of its own; the entry that could override it has.
 Origin Lint::origin_of(std::string path) const {
   for (;;) {
-    if (const auto found = experiment_.origins.find(path); found != experiment_.origins.end())
+    if (const auto found = experiment_.origins.find(path);
+        found != experiment_.origins.end() && found->second.line > 0)
       return found->second;
     const auto dot = path.rfind('.');
     if (dot == std::string::npos) return {};

@@ -1,4 +1,6 @@
-// From text to an Experiment: YAML, overlays, --set, like:, profiles, patterns, checks.
+// experiments/definition/: the experiment file. From text to an Experiment: YAML, overlays,
+// patterns, like:, --set, presets, checks. Knows the file's language and what is a legal network;
+// knows nothing of how one is simulated or measured.
 #pragma once
 
 #include <optional>

@@ -30,24 +30,29 @@ Presets::Presets(Diagnostics& diagnostics, std::string directory)
 const Node* Presets::find(const std::string& folder, const std::string& name) {
   const auto [entry, added] = loaded_.try_emplace({folder, name});
   if (added && is_file_name(name)) entry->second = load(folder, name);
-  return entry->second ? &*entry->second : nullptr;
+  return entry->second.tree ? &*entry->second.tree : nullptr;
 }
 
-std::optional<Node> Presets::load(const std::string& folder, const std::string& name) {
+bool Presets::broken(const std::string& folder, const std::string& name) const {
+  const auto found = loaded_.find({folder, name});
+  return found != loaded_.end() && found->second.exists && !found->second.tree;
+}
+
+Presets::Entry Presets::load(const std::string& folder, const std::string& name) {
   if (!directory_.empty()) {
     const std::string path = directory_ + "/profiles/" + name + ".yaml";
     std::error_code ignored;
     if (std::filesystem::is_regular_file(path, ignored)) {
       const int source = diagnostics_.add_source(path);
       const std::optional<std::string> text = read_text_file(path, source, diagnostics_);
-      return text ? read_yaml(*text, source, diagnostics_) : std::nullopt;
+      return {true, text ? read_yaml(*text, source, diagnostics_) : std::nullopt};
     }
   }
   const auto& files = embedded_files();
   const auto found = files.find(catalog_folder(folder) + name + ".yaml");
-  if (found == files.end()) return std::nullopt;
+  if (found == files.end()) return {};
   const int source = diagnostics_.add_source("catalog " + folder + "/" + name);
-  return read_yaml(found->second, source, diagnostics_);
+  return {true, read_yaml(found->second, source, diagnostics_)};
 }
 
 std::vector<std::string> Presets::names(const std::string& folder) const {

@@ -20,15 +20,22 @@ class Presets {
   /// the catalog. nullptr if there is none (or it cannot be read, which is then reported).
   const Node* find(const std::string& folder, const std::string& name);
 
+  /// Whether the entry is there but cannot be read.
+  bool broken(const std::string& folder, const std::string& name) const;
+
   /// The names `find` knows in the catalog's folder.
   std::vector<std::string> names(const std::string& folder) const;
 
  private:
-  std::optional<Node> load(const std::string& folder, const std::string& name);
+  struct Entry {
+    bool exists = false;
+    std::optional<Node> tree;
+  };
+  Entry load(const std::string& folder, const std::string& name);
 
   Diagnostics& diagnostics_;
   std::string directory_;
-  std::map<std::pair<std::string, std::string>, std::optional<Node>> loaded_;
+  std::map<std::pair<std::string, std::string>, Entry> loaded_;
 };
 
 }  // namespace linerate::experiments

@@ -40,7 +40,7 @@ constexpr Unit kRates[] = {{"bit/s", 1},         {"kbit/s", kKilo},    {"Mbit/s"
 constexpr Unit kHertz[] = {{"Hz", 1}, {"kHz", kKilo}, {"MHz", kMega}, {"GHz", kGiga}};
 constexpr Unit kFractions[] = {{"%", 1, -2}, {"ppm", 1, -6}};
 constexpr Unit kLengths[] = {{"m", 1}, {"km", 1, 3}, {"cm", 1, -2}};
-constexpr Unit kMoney[] = {{"EUR", 1}};
+constexpr Unit kMoneyUnits[] = {{"EUR", 1}};
 constexpr Unit kFrequencies[] = {{"/s", 1},      {"k/s", 1, 3},  {"M/s", 1, 6}, {"pps", 1},
                                  {"kpps", 1, 3}, {"Mpps", 1, 6}, {"Gpps", 1, 9}};
 
@@ -59,7 +59,7 @@ std::span<const Unit> units(Kind kind) {
     case Kind::length:
       return kLengths;
     case Kind::money:
-      return kMoney;
+      return kMoneyUnits;
     case Kind::per_second:
       return kFrequencies;
     default:

@@ -46,7 +46,7 @@ void StreamWriter::run(Time now, tcp::Endpoint& endpoint) {
   for (;;) {
     if (current_ == 0) {
       if (!begin_write(now)) break;
-      ++calls_;
+      if (calls_++ == 0) first_call_ = now;
     }
     const std::int64_t taken = endpoint.write(now, Bytes(current_)).count();
     current_ -= taken;

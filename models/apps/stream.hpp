@@ -27,6 +27,7 @@ class StreamWriter {
   Time deadline() const;
 
   Time started() const { return started_; }
+  Time first_call() const { return first_call_; }    ///< when the first write() began
   Time last_return() const { return last_return_; }  ///< when the last write() came back
   std::int64_t calls() const { return calls_; }
   std::int64_t bytes() const { return written_; }
@@ -46,7 +47,7 @@ class StreamWriter {
   std::int64_t in_group_ = 0;
   Time next_due_ = Time::never();
   Time started_ = Time::never();
-  Time last_return_{};
+  Time first_call_ = Time::never(), last_return_{};
   std::int64_t current_ = 0;  // bytes left of the write in progress
   std::int64_t calls_ = 0, written_ = 0;
   bool shut_down_ = false;

@@ -34,6 +34,12 @@ struct FlowFigures {
   double goodput = 0, elapsed = 0, sender_elapsed = 0, receiver_elapsed = 0;
 };
 
+// Whether goodput is all payload from the first write to the last read, not what was read within a
+// window of the duration: tests by volume, by schedule, and those that wait until all is delivered.
+bool counts_everything(const Test& test) {
+  return test.bytes || !test.writes.empty() || test.close == experiments::Closing::drained;
+}
+
 FlowFigures time_flow(const Test& test, const StreamView& v) {
   FlowFigures f;
   const Time begun = v.writer.started();
@@ -57,9 +63,10 @@ FlowFigures time_flow(const Test& test, const StreamView& v) {
       f.sender_elapsed = (v.writer.last_return() - begun).seconds();
       // From the first SYN to the acknowledgment of the last byte, as a capture would tell it.
       f.elapsed = (v.sender.last_acked - v.flow.start).seconds();
-      f.goodput = test.bytes || !test.writes.empty()
-                      ? bits_per_second(v.reader.bytes(), v.reader.last_read() - begun)
-                      : bits_per_second(v.reader.window_bytes(), test.duration - test.omit);
+      f.goodput =
+          counts_everything(test)
+              ? bits_per_second(v.reader.bytes(), v.reader.last_read() - v.writer.first_call())
+              : bits_per_second(v.reader.window_bytes(), test.duration - test.omit);
       return f;
   }
   return f;

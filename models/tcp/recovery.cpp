@@ -408,7 +408,7 @@ bool Sender::undo_proven(const AckFacts& facts) const {
 // Eifel (RFC 3522): the ACK echoes a time before the first retransmission, so it answers an
 // original.
 bool Sender::delayed_not_lost(const AckFacts& facts) const {
-  return timestamps_ && first_resend_stamp_ &&
+  return timestamps_ && facts.echo != 0 && first_resend_stamp_ &&
          static_cast<std::int32_t>(facts.echo - *first_resend_stamp_) < 0;
 }
 

@@ -204,7 +204,7 @@ void Sender::sample_rtt(Time now, AckFacts& facts) {
     if (!scoreboard_.empty() && facts.first_sacked < scoreboard_.front().sent)
       facts.restart_timer = true;
   }
-  if (!rtt && timestamps_ && facts.acked > 0) {
+  if (!rtt && timestamps_ && facts.echo != 0 && facts.acked > 0) {
     // Karn's rule leaves only the echoed clock (RFC 7323 4.1), a tick at least.
     const std::uint32_t ticks = std::max<std::uint32_t>(timestamp(now) - facts.echo, 1);
     rtt = newest = stack_.timestamp_tick * std::int64_t{ticks};

@@ -50,7 +50,8 @@ TEST_CASE("check --resolved gives every value and where it comes from") {
   const Run run = tests::run({"check", file, "--resolved", "--json"});
   REQUIRE(run.code == 0);
   std::map<std::string, json> rows;
-  for (const json& row : json::parse(run.output)["resolved"]) rows[row["path"]] = row;
+  const json document = json::parse(run.output);
+  for (const json& row : document["resolved"]) rows[row["path"]] = row;
   // Written in the file, supplied by the catalog, and built in.
   CHECK(rows["tests.bulk.duration"]["origin"] == file);
   CHECK(rows["tests.bulk.duration"]["line"] == 9);

@@ -76,6 +76,8 @@ TEST_CASE("a warning carries the line of the parameter, or of the entry that hol
   experiment.links[0].length_m = 120;
   experiment.origins["links.a-b"] = {"x.yaml", 9, 5};
   CHECK(warning(experiment, "links.a-b.length").origin == Origin{"x.yaml", 9, 5});
+  experiment.origins["links.a-b.length"] = {"built-in default", 0, 0};
+  CHECK(warning(experiment, "links.a-b.length").origin == Origin{"x.yaml", 9, 5});
   experiment.origins["links.a-b.length"] = {"x.yaml", 9, 60};
   CHECK(warning(experiment, "links.a-b.length").origin == Origin{"x.yaml", 9, 60});
 }
@@ -384,4 +386,18 @@ TEST_CASE("a thousand like pairs give one warning") {
   experiment.hosts[0].nics[0].mtu = Bytes(9000);
   experiment.tests[0].pairs.assign(1000, {0, 0, 1, 0});
   warning(experiment, "hosts.b.nics.eth0.mtu");
+}
+
+TEST_CASE("templates are sound, but for the buffer one of them sets too small on purpose") {
+  const std::string folder = LINERATE_SOURCE_DIR "/experiments/library/templates/";
+  for (const char* name : {"two-hosts", "switch", "incast", "raw-frames", "small-writes"}) {
+    INFO(name);
+    CHECK(lint(load_experiment(folder + name + ".yaml")).empty());
+  }
+  const Experiment pipe = load_experiment(folder + "long-fat-pipe.yaml");
+  CHECK(lint(pipe).size() == 1);
+  // Linux doubles 128 KiB and offers about half of it: some 128 KiB over 40 ms.
+  const Diagnostic found = warning(pipe, "tests.small-buffer.socket_buffer.receive");
+  CHECK(found.origin.line > 0);
+  CHECK(says(found.message, "path has room for 94.15 Mbit/s"));
 }

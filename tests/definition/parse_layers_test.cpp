@@ -202,6 +202,34 @@ TEST_CASE("a profile beside the file comes before the catalog") {
   CHECK(nic(experiment, 0).mtu == Bytes(9000));
 }
 
+TEST_CASE("a profile that cannot be used says why") {
+  const std::string directory = std::string(LINERATE_BINARY_DIR) + "/profiles";
+  CHECK(std::system(("mkdir -p '" + directory + "'").c_str()) == 0);
+  const TemporaryFile broken("profiles/broken.yaml", "cpu: [\n");
+  const TemporaryFile circle("profiles/circle.yaml", "profile: circle\n");
+  const TemporaryFile wrong("profiles/wrong.yaml", "cpu: {coers: 3}\n");
+  const std::string source = std::string(LINERATE_BINARY_DIR) + "/sample.yaml";
+  const auto error = [&](const std::string& profile) {
+    const std::string text = Sections{.hosts = "\n  a: {profile: " + profile +
+                                               ", nics: {eth0: {}}}\n  b: {nics: {eth0: {}}}"}
+                                 .text();
+    try {
+      parse_experiment(text, source);
+    } catch (const DefinitionError& caught) {
+      CHECK(caught.diagnostics().size() == 1);
+      return format(caught.diagnostics().front());
+    }
+    return std::string();
+  };
+  CHECK(error("broken").starts_with(broken.path() + ":2:1: YAML syntax: "));
+  CHECK(error("circle") ==
+        circle.path() + ":1:10: hosts.a: `circle` builds on itself, or on too many others");
+  CHECK(error("wrong") ==
+        wrong.path() + ":1:7: hosts.a.cpu: unknown key `coers`; did you mean `cores`?");
+  CHECK(error("../sample").find("is in neither the catalog's hosts nor ./profiles") !=
+        std::string::npos);
+}
+
 TEST_CASE("uncertain numbers keep their interval in the resolved experiment") {
   const Experiment experiment = parse(Sections{.links = R"(
   - {endpoints: ["a:eth0", "b:eth0"], medium: 1000BASE-T,

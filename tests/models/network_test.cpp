@@ -127,7 +127,7 @@ TEST_CASE("Reno under random loss follows Mathis' law within its known range") {
   // M. Mathis et al., CCR 27(3), 1997: rate = MSS/RTT x C/sqrt(p), C = sqrt(3/2) when every segment
   // is acknowledged and less with delayed ACKs; RFC 3155 and later work find 0.6 to 1.1 of it.
   const Result result = predict(
-      pair_of_hosts("rate: 1Gbit/s, delay: 10ms, loss: {from-a: 0.1%}, queue: 10MB",
+      pair_of_hosts("rate: 1Gbit/s, delay: 10ms, loss: [{from: a, probability: 0.1%}], queue: 10MB",
                     "type: tcp-stream, congestion: reno, duration: 60s, omit: 5s, repeats: 3"));
   const double law = 1448 * 8 / 0.020 * std::sqrt(1.5 / 0.001);
   const double ratio = figure(result, "t", "goodput") / law;

@@ -19,15 +19,15 @@ struct PathSetup {
   BitRate rate = BitRate::bits_per_second(100'000'000);
   Time delay = Time::milliseconds(10);
   Bytes queue{4'000'000};
-  std::set<std::int64_t> lost_data;      ///< ordinals of first transmissions, from 1
+  std::set<std::int64_t> lost_data{};    ///< ordinals of first transmissions, from 1
   Time black_from = Time::never(), black_to = Time::never();   ///< both directions lose all
 };
 
 struct Job {
-  std::optional<Bytes> total;            ///< written back to back; else until `stop_writing`
+  std::optional<Bytes> total{};          ///< written back to back; else until `stop_writing`
   Time stop_writing = Time::never();
   Bytes write{65536};
-  std::optional<Time> period;            ///< one write each period instead, `writes` of them
+  std::optional<Time> period{};          ///< one write each period instead, `writes` of them
   Time first_write{};
   std::int64_t writes = 0;
   Time pause_from = Time::never(), pause_to = Time::never();   ///< the reader sleeps
