@@ -99,7 +99,7 @@ struct Stack {
   Bytes socket_buffer_limit{4194304};      ///< cap of setsockopt's argument
   bool autotune_send = true;
   bool autotune_receive = true;
-  Bytes packet_overhead{576};              ///< truesize of a received frame beyond its data area
+  Bytes packet_overhead{256};              ///< truesize of a received frame beyond its data area
   Bytes packet_data_unit{2048};            ///< data area of a full-sized received frame
 
   // Receiving.

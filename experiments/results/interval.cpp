@@ -1,5 +1,10 @@
 #include "experiments/results/interval.hpp"
 
+// Doubles are exact enough here, and Boost.Math's long doubles would be initialized at start-up,
+// which fails under emulators with shorter ones (valgrind).
+#define BOOST_MATH_NO_LONG_DOUBLE_MATH_FUNCTIONS
+#define BOOST_MATH_PROMOTE_DOUBLE_POLICY false
+
 #include <algorithm>
 #include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/normal.hpp>

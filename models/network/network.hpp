@@ -73,6 +73,11 @@ class Network {
   std::int64_t receive_drops(std::uint32_t nic) const { return nics_[nic].drops(); }
   /// Index of a host's NIC among all NICs.
   std::uint32_t nic_index(int host, int nic) const { return first_nic_[host] + nic; }
+  /// How long the fabric of a switch has been busy, if it limits.
+  Time fabric_busy(std::uint32_t index) const { return switches_[index].fabric.busy(); }
+  /// The node a wire leads to.
+  bool leads_to_switch(std::uint32_t wire) const { return junctions_[wire].is_switch; }
+  std::uint32_t far_node(std::uint32_t wire) const { return junctions_[wire].node; }
   bool gave_up() const { return gave_up_; }
 
  private:

@@ -137,8 +137,8 @@ void request_figures(const Subject& s, FigureValues& out) {
     if (requester.transactions() == 0) continue;
     const Time span = requester.last_response() - requester.started();
     rate += static_cast<double>(requester.transactions()) / span.seconds();
-    // Until the server knows that its last response arrived, as a capture would tell it.
-    const Time end = std::max(client.last_acked, s.network.end(flow.server).last_acked);
+    // From the first SYN to the last response, which acknowledges the last request.
+    const Time end = requester.last_response();
     out["elapsed"] = std::max(out["elapsed"], (end - flow.start).seconds());
   }
   out["transaction_rate"] = rate;

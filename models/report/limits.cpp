@@ -70,6 +70,23 @@ void add_links(const Subject& s, double goodput, std::vector<Limit>& limits) {
   }
 }
 
+void add_fabrics(const Subject& s, std::vector<Limit>& limits) {
+  const double span = active_span(s).span().seconds();
+  std::vector<bool> seen(s.experiment.switches.size());
+  for (const std::uint32_t wire : data_wires(s)) {
+    if (!s.network.leads_to_switch(wire) || span <= 0) continue;
+    const std::uint32_t index = s.network.far_node(wire);
+    const experiments::Switch& node = s.experiment.switches[index];
+    if (seen[index] || !(node.fabric_rate || node.fabric_frame_rate)) continue;
+    seen[index] = true;
+    limits.push_back(make_limit(
+        s, "switch " + node.name + " fabric", s.network.fabric_busy(index).seconds() / span,
+        "share of the time in which the fabric passes frames on",
+        fmt::format("switches.{}.{}", node.name,
+                    node.fabric_rate ? "fabric_rate" : "fabric_frame_rate")));
+  }
+}
+
 struct Sender {
   const TcpEnd& end;
   const TcpEnd& peer;
@@ -150,11 +167,15 @@ void add_waits(const Subject& s, std::vector<Limit>& limits) {
                               "links"));
 }
 
+bool is_line(const Limit& limit) {
+  return limit.resource.rfind("link ", 0) == 0 || limit.resource.rfind("switch ", 0) == 0;
+}
+
 void add_application(const Subject& s, std::vector<Limit>& limits) {
   // What is left when no resource and no wait explains the time is the application's own pace.
   double explained = 0;
   for (const Limit& limit : limits)
-    if (limit.resource.rfind("link ", 0) != 0) explained += limit.utilisation;
+    if (!is_line(limit)) explained += limit.utilisation;
   const bool paced_by_application = !s.test.writes.empty() || s.test.rate || s.test.frame_rate ||
                                     s.test.type == TestType::request_response;
   if (!paced_by_application) return;
@@ -172,6 +193,7 @@ void add_application(const Subject& s, std::vector<Limit>& limits) {
 std::vector<Limit> limits_of(const Subject& s, double goodput) {
   std::vector<Limit> limits;
   add_links(s, goodput, limits);
+  add_fabrics(s, limits);
   const std::size_t links = limits.size();
   add_waits(s, limits);
   add_application(s, limits);

@@ -237,7 +237,7 @@ class Sender {
   std::uint8_t option_bytes_ = 0;
   Sequence una_ = 1, nxt_ = 1;
   std::int64_t wnd_ = 0, max_wnd_ = 0;
-  Sequence window_from_ack_ = 0, window_from_sequence_ = 0;   ///< RFC 9293's WL2 and WL1
+  Sequence window_from_sequence_ = 1;     ///< RFC 9293's SND.WL1
   Sequence pushed_ = 1;                  ///< end of the last write that was pushed
   Sequence small_end_ = 0;               ///< end of the last short segment sent (Minshall)
   bool fin_queued_ = false, fin_sent_ = false;

@@ -59,7 +59,7 @@ TEST_CASE("loopback: flows share, and fairness lies between 1/n and 1") {
 }
 
 TEST_CASE("loopback: a paced sender does not exceed its pace") {
-  auto test = stream("paced", Time::milliseconds(900), Time::milliseconds(100));
+  auto test = stream("paced", Time::milliseconds(600), Time::milliseconds(100));
   test.pacing = BitRate::bits_per_second(40'000'000);
   const auto result = measure(loopback(test));
   CHECK(figure(result, "goodput") <= 40e6 * 1.01);

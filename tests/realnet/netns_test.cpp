@@ -63,7 +63,7 @@ TEST_CASE("netns: 100 Mbit/s carry 1448 of 1538 bytes, at once and again") {
 TEST_CASE("netns: 10 Mbit/s through a switch") {
   if (!lab_possible()) return;
   auto experiment = star(2, 10);
-  experiment.tests = {stream("bulk", Time::milliseconds(2000), Time::milliseconds(500))};
+  experiment.tests = {stream("bulk", Time::milliseconds(1600), Time::milliseconds(400))};
   const auto result = measure(experiment);
   CHECK(figure(result, "goodput") / 1e6 == Approx(9.4148).epsilon(0.01));
 }

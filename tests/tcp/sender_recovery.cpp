@@ -19,7 +19,7 @@ constexpr Sequence kFull = 1460;   // no timestamps in these scripts
 /// First byte of the n-th segment, from 0.
 constexpr Sequence segment(Sequence n) { return 1 + n * kFull; }
 
-Packet acknowledge(Sequence n) { return empty(1).acknowledges(segment(n)).window(1000000); }
+Packet acknowledge(Sequence n) { return empty(1).acknowledges(segment(n)).window(64240); }
 Packet selective(Sequence n, Sequence from, Sequence to) {
   return acknowledge(n).sack({segment(from), segment(to)});
 }
@@ -200,21 +200,25 @@ TEST_CASE("RFC 3708: D-SACKs for every retransmission undo the reduction", "[sen
 }
 
 TEST_CASE("RFC 5682: originals that arrive after a timeout prove it spurious", "[sender]") {
-  Script host = flight_of_ten(Recovery::rack);
-  host.at(64ms).drain();   // probes
-  host.at(400ms);
-  host.drain();            // and the timeout's retransmission
-  // Step 2b: the first ACK advances, so two new segments leave, not retransmissions.
-  host.at(401ms).inject(acknowledge(1));
-  const std::size_t count = host.drain();
-  CHECK(count >= 1);
-  // Step 3b: an ACK for never retransmitted data ends it; nothing is sent again after that.
-  host.at(402ms).inject(acknowledge(5));
-  host.drain();
-  host.at(403ms).inject(acknowledge(10));
-  host.drain();
-  host.inject(acknowledge(11));
-  host.expect_none_until(403ms);
+  models::tcp::EndpointConfig config = plain_sender(Recovery::rack);
+  config.stack.sack = config.stack.tso_autosize = true;
+  Endpoint end(config);
+  end.connect(Time{});
+  end.on_packet(Time::milliseconds(20), syn_ack().no_timestamps().segment());
+  end.write(Time::milliseconds(20), Bytes(40 * 1460));
+  while (end.info().timeouts == 0) end.on_timer(end.next_timer());
+  REQUIRE(end.info().state == "loss");
+  end.output().clear();
+  // Step 2b: the first ACK advances, so new data leaves and nothing is sent again.
+  end.on_packet(Time::milliseconds(401), acknowledge(1).segment());
+  REQUIRE(end.output().size() >= 1);
+  for (const Segment& segment : end.output()) CHECK_FALSE(segment.retransmission);
+  // Step 3b: data that was sent only once is acknowledged.
+  end.on_packet(Time::milliseconds(402), acknowledge(5).segment());
+  CHECK(end.info().state == "open");
+  CHECK(end.info().undos == 1);
+  CHECK(end.info().cwnd >= 10);
+  CHECK(end.info().retransmits == 1);
 }
 
 TEST_CASE("RFC 8985 7.2: the probe comes after two round trips", "[sender]") {
@@ -252,7 +256,7 @@ TEST_CASE("RFC 5681 4.1: idle for longer than the RTO, the window shrinks", "[se
   end.write(Time::milliseconds(20), Bytes(30 * 1460));
   for (Sequence n = 1; n <= 30; ++n)
     end.on_packet(Time::milliseconds(40), acknowledge(n).segment());
-  REQUIRE(end.info().cwnd == 40);
+  REQUIRE(end.info().cwnd > 20);
   end.write(Time::seconds(10), Bytes(1460));
   CHECK(end.info().cwnd == 10);
 }
