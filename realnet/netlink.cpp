@@ -41,7 +41,7 @@ void accepted(int answer, const std::string& what) {
 
 /// What frame bytes do not include of the wire: 8 B preamble and start delimiter, 12 B gap, 4 B FCS
 /// (IEEE 802.3 clauses 3.1.1, 4.4.2).
-constexpr std::int64_t kFramingBytes = 24;
+constexpr std::int64_t kNotCountedBytes = 24;
 
 }  // namespace
 
@@ -166,7 +166,7 @@ experiments::PortCounters Devices::counters(const std::string& device) const {
   // A device counts frames without FCS, preamble and gap.
   counters.wire_bytes_sent =
       static_cast<std::int64_t>(rtnl_link_get_stat(link.get(), RTNL_LINK_TX_BYTES)) +
-      counters.frames_sent * kFramingBytes;
+      counters.frames_sent * kNotCountedBytes;
   nl_cache* all = nullptr;
   accepted(rtnl_qdisc_alloc_cache(socket_.get(), &all), "list queueing disciplines");
   const Owned<nl_cache> cache(all);

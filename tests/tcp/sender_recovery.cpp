@@ -167,7 +167,7 @@ TEST_CASE("4.4BSD counts the timeout in ticks of 500 ms, at least two", "[sender
 }
 
 TEST_CASE("RFC 3522: an ACK that echoes the original undoes a timeout's reduction", "[sender]") {
-  models::tcp::EndpointConfig config = linux_6_sender();
+  models::tcp::EndpointConfig config = linux_6();
   config.stack.timer_tick = Time{};
   config.stack.coarse_timers = false;
   Endpoint end(config);
