@@ -4,7 +4,6 @@
 
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
-#include "experiments/definition/lint.hpp"
 #include "experiments/results/json.hpp"
 #include "experiments/results/table.hpp"
 #include "models/simulate.hpp"
@@ -35,7 +34,6 @@ Experiment load(const std::string& path, const Invocation& invocation) {
 }
 
 Result predict(const Experiment& experiment, const Console& console) {
-  console.warn(experiments::lint(experiment));
   ProgressLine line(console.options());
   models::SimulationOptions options;
   options.progress = [&line](const models::Progress& progress) { line.show(progress); };

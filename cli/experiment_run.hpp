@@ -19,11 +19,10 @@ namespace linerate::cli {
 /// --seed. Throws DefinitionError, or Failure (2) for a file that cannot be read.
 experiments::Experiment load(const std::string& path, const Invocation& invocation);
 
-/// Shows what physics lint has to say, then simulates, with progress. The result carries its
-/// provenance.
+/// Simulates, with progress. The result carries its provenance.
 experiments::Result predict(const experiments::Experiment& experiment, const Console& console);
 
-/// The same on real sockets. Throws realnet::EnvironmentError.
+/// Runs it on real sockets, with progress. Throws realnet::EnvironmentError.
 experiments::Result measure(const experiments::Experiment& experiment, const Console& console);
 
 /// Violated is 1, unknown 5.

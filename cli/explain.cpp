@@ -10,6 +10,7 @@
 #include "cli/failure.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/verb.hpp"
+#include "experiments/definition/lint.hpp"
 #include "experiments/definition/nearest.hpp"
 #include "experiments/results/json.hpp"
 #include "experiments/results/table.hpp"
@@ -97,7 +98,7 @@ std::string side_text(const char* side, const std::string& source, const std::st
   if (!std::filesystem::is_regular_file(source)) return {};
   const Result result = experiments::result_from_json(read_input(source), source);
   for (const TestResult& candidate : result.tests)
-    if (candidate.name == test) return fmt::format("{} ({}): {}", side, source, explain(candidate));
+    if (candidate.name == test) return fmt::format("\n{} ({}): {}", side, source, explain(candidate));
   return {};
 }
 
@@ -144,6 +145,7 @@ ExitCode run_explain(const Invocation& invocation) {
     std::vector<std::string> names;
     for (const auto& test : experiment.tests) names.push_back(test.name);
     require_test(names, chosen);
+    invocation.console.warn(experiments::lint(experiment));
     explain_result(predict(experiment, invocation.console), chosen, invocation.console);
   }
   return stop_requested() ? interrupt_code() : ExitCode::holds;

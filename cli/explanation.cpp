@@ -83,13 +83,20 @@ std::string explain(const TestResult& test) {
                            : std::string("  no single resource limits it\n");
   text += fmt::format("\n  {:>4} {:<28} {:>6}\n", "rank", "resource", "used");
   int rank = 0;
+  std::string idle;
   for (const Limit& limit : test.limits) {
+    // What shows as 0.0 % needs no formula.
+    if (!limit.binds && limit.utilisation < 0.0005) {
+      idle += (idle.empty() ? "" : ", ") + limit.resource;
+      continue;
+    }
     text += fmt::format("  {:>4} {:<28} {:>5.1f}%{}\n", ++rank, limit.resource,
                         100 * limit.utilisation, limit.binds ? "  binds" : "");
     if (!limit.formula.empty()) text += fmt::format("       {}\n", limit.formula);
     const std::string place = place_of(limit);
     if (!place.empty()) text += fmt::format("       set by {}\n", place);
   }
+  if (!idle.empty()) text += fmt::format("  no part in it: {}\n", idle);
   const std::string advice = binds != nullptr ? advice_for(*binds) : "";
   if (!advice.empty()) text += fmt::format("\n  what helps: {}\n", advice);
   for (const std::string& note : test.notes) text += fmt::format("  note: {}\n", note);

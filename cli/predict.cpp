@@ -1,12 +1,14 @@
 // `predict`: the experiment in the simulator.
 #include "cli/experiment_run.hpp"
 #include "cli/verb.hpp"
+#include "experiments/definition/lint.hpp"
 
 namespace linerate::cli {
 namespace {
 
 ExitCode run_predict(const Invocation& invocation) {
   const experiments::Experiment experiment = load(invocation.arguments[0], invocation);
+  invocation.console.warn(experiments::lint(experiment));
   return conclude(experiment, predict(experiment, invocation.console), invocation.console);
 }
 

@@ -11,6 +11,7 @@
 #include "cli/failure.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/verb.hpp"
+#include "experiments/definition/lint.hpp"
 #include "experiments/results/json.hpp"
 
 namespace linerate::cli {
@@ -149,6 +150,7 @@ ExitCode run_quick(const Invocation& invocation) {
     invocation.console.deliver(text);
     return ExitCode::holds;
   }
+  invocation.console.warn(in_letters(experiments::lint(experiment)));
   const experiments::Result result = predict(experiment, invocation.console);
   std::string shown;
   for (const auto& test : result.tests) shown += summary_of(test);

@@ -4,6 +4,7 @@
 #include "cli/experiment_run.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/verb.hpp"
+#include "experiments/definition/lint.hpp"
 #include "experiments/results/json.hpp"
 #include "experiments/results/table.hpp"
 
@@ -32,6 +33,7 @@ ExitCode run_validate(const Invocation& invocation) {
   check_writable(keep_predicted);
   check_writable(keep_measured);
   const experiments::Experiment experiment = load(invocation.arguments[0], invocation);
+  console.warn(experiments::lint(experiment));
 
   const Result predicted = predict(experiment, console);
   keep(predicted, keep_predicted);

@@ -49,9 +49,18 @@ bool counts_like_linux(const Stack& stack) {
          stack.buffer_factor == 2;
 }
 
-/// Parameters in which `stack` differs from a current Linux and which no setting of the machine can
-/// bring about.
-std::vector<std::string> unrealised_parameters(const Stack& stack) {
+/// Whether the catalog's description of this kernel supplied a parameter of the host's stack.
+bool described_by_catalog(const experiments::Experiment& experiment, const Host& host,
+                          const std::string& parameter) {
+  const auto origin = experiment.origins.find("hosts." + host.name + ".stack." + parameter);
+  return origin != experiment.origins.end() && origin->second.source == "catalog stacks/linux-6";
+}
+
+/// Parameters in which the host's stack differs from a current Linux and which no setting of the
+/// machine can bring about.
+std::vector<std::string> unrealised_parameters(const experiments::Experiment& experiment,
+                                               const Host& host) {
+  const Stack& stack = host.stack;
   std::set<std::string> settable{"timestamps", "sack", "window_scaling", "congestion"};
   if (counts_like_linux(stack)) {
     settable.insert({"send_buffer", "send_buffer_max", "receive_buffer", "receive_buffer_max",
@@ -61,7 +70,9 @@ std::vector<std::string> unrealised_parameters(const Stack& stack) {
   const auto current = texts_of(Stack{});
   std::vector<std::string> differing;
   for (const auto& [name, text] : wanted) {
-    if (!settable.contains(name) && current.at(name) != text) differing.push_back(name);
+    if (!settable.contains(name) && current.at(name) != text &&
+        !described_by_catalog(experiment, host, name))
+      differing.push_back(name);
   }
   return differing;
 }
@@ -93,8 +104,9 @@ class ElementList {
   std::vector<PlannedElement>& elements_;
 };
 
-void list_stack(const Host& host, bool own_namespace, ElementList& list) {
-  const auto missing = unrealised_parameters(host.stack);
+void list_stack(const experiments::Experiment& experiment, const Host& host, bool own_namespace,
+                ElementList& list) {
+  const auto missing = unrealised_parameters(experiment, host);
   if (!missing.empty()) {
     list.ignored("stack",
                  fmt::format("the running kernel's TCP decides; it cannot be told {}",
@@ -137,7 +149,7 @@ void list_hosts(const Experiment& experiment, bool netns, ElementList& list) {
     list.owner = {};
     list.owner.host = i;
     list.prefix = "hosts." + host.name;
-    list_stack(host, netns, list);
+    list_stack(experiment, host, netns, list);
     list.ignored("cpu", "all hosts share the processor of this machine", false);
     if (host.bus.type != experiments::BusType::none) {
       list.ignored("bus", "virtual devices are not behind a bus", false);

@@ -32,7 +32,7 @@ struct ResultComparison {
   std::string predicted_source, reference_source;
   Backend predicted_backend = Backend::simulated, reference_backend = Backend::measured;
   std::vector<FigureComparison> figures;
-  std::vector<std::string> only_in_predicted, only_in_reference;   ///< "test.figure"
+  std::vector<std::string> only_in_predicted, only_in_reference;   ///< "test.figure"; "test.*" for a whole test
   std::vector<std::string> notes;
   bool operator==(const ResultComparison&) const = default;
 };

@@ -85,8 +85,8 @@ std::int64_t CongestionWindow::cubic_target(Time now) {
   const std::int64_t distance = t < plateau_time_ ? plateau_time_ - t : t - plateau_time_;
   // 2^40: 10 bits of C and three times 10 bits of time.
   __extension__ using Wide = __int128;
-  const auto delta = static_cast<std::int64_t>(
-      (static_cast<Wide>(kC1024) * distance * distance * distance) >> 40);
+  const auto delta =
+      static_cast<std::int64_t>((static_cast<Wide>(kC1024) * distance * distance * distance) >> 40);
   return t < plateau_time_ ? origin_ - delta : origin_ + delta;
 }
 
@@ -111,9 +111,9 @@ void CongestionWindow::update_cubic(Time now, std::int64_t acked) {
     epoch_acked_ -= per_segment;
     ++reno_estimate_;
   }
-  if (reno_estimate_ > size_)
-    per_step_ = std::min(per_step_, size_ / (reno_estimate_ - size_));
-  // At most one for two acknowledged: 1.5 windows per round trip (RFC 9438 4.4, target <= 1.5 cwnd).
+  if (reno_estimate_ > size_) per_step_ = std::min(per_step_, size_ / (reno_estimate_ - size_));
+  // At most one for two acknowledged: 1.5 windows per round trip (RFC 9438 4.4, target <= 1.5
+  // cwnd).
   per_step_ = std::max<std::int64_t>(per_step_, 2);
 }
 
@@ -161,7 +161,8 @@ void CongestionWindow::detect_exit(Time now, const AckTrain& train) {
   // ACK train: closely spaced ACKs that last longer than the one-way delay fill the path.
   if (now - last_ack_ <= kTrainGap) {
     last_ack_ = now;
-    // Large bursts stretch the train; allow what four of them take at the pacing rate, 1 ms at most.
+    // Large bursts stretch the train; allow what four of them take at the pacing rate, 1 ms at
+    // most.
     const double burst = train.pacing_rate > 0 ? 4 * kLargestBurst / train.pacing_rate : 0;
     Time limit = delay_minimum_ + Time::from_seconds(std::min(burst, 1e-3));
     if (!train.paced) limit = limit / 2;
@@ -172,8 +173,8 @@ void CongestionWindow::detect_exit(Time now, const AckTrain& train) {
   if (samples_ < kHystartSamples) {
     ++samples_;
   } else {
-    const Time margin = std::clamp(delay_minimum_ / 8, Time::milliseconds(4),
-                                   Time::milliseconds(16));
+    const Time margin =
+        std::clamp(delay_minimum_ / 8, Time::milliseconds(4), Time::milliseconds(16));
     if (round_rtt_ > delay_minimum_ + margin) exit_found_ = true;
   }
   if (exit_found_) threshold_ = size_;

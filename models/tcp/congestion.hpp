@@ -26,10 +26,10 @@ struct CongestionRules {
 /// What HyStart looks at when an ACK brings an RTT sample.
 struct AckTrain {
   Time rtt{};
-  Sequence unacknowledged = 0;   ///< SND.UNA after the ACK
-  Sequence next = 0;             ///< SND.NXT
-  bool paced = false;            ///< the sender spaces its segments
-  double pacing_rate = 0;        ///< bytes per second, 0: not known
+  Sequence unacknowledged = 0;  ///< SND.UNA after the ACK
+  Sequence next = 0;            ///< SND.NXT
+  bool paced = false;           ///< the sender spaces its segments
+  double pacing_rate = 0;       ///< bytes per second, 0: not known
 };
 
 /// A congestion window and its threshold, in segments.
@@ -68,16 +68,16 @@ class CongestionWindow {
   CongestionRules rules_;
   std::int64_t size_;
   std::int64_t threshold_ = kNoThreshold;
-  std::int64_t credit_ = 0;            ///< acknowledged segments not yet turned into growth
+  std::int64_t credit_ = 0;  ///< acknowledged segments not yet turned into growth
 
   // CUBIC.
-  std::int64_t last_maximum_ = 0;      ///< W_max
-  std::int64_t origin_ = 0;            ///< the plateau of the cubic function
-  std::int64_t epoch_acked_ = 0;       ///< acknowledged towards Reno's estimate
-  std::int64_t reno_estimate_ = 0;     ///< W_est of RFC 9438 4.3
-  std::int64_t per_step_ = 0;          ///< segments to acknowledge for +1
+  std::int64_t last_maximum_ = 0;   ///< W_max
+  std::int64_t origin_ = 0;         ///< the plateau of the cubic function
+  std::int64_t epoch_acked_ = 0;    ///< acknowledged towards Reno's estimate
+  std::int64_t reno_estimate_ = 0;  ///< W_est of RFC 9438 4.3
+  std::int64_t per_step_ = 0;       ///< segments to acknowledge for +1
   std::int64_t last_size_ = 0;
-  std::int64_t plateau_time_ = 0;      ///< K, in 1/1024 s
+  std::int64_t plateau_time_ = 0;  ///< K, in 1/1024 s
   Time last_update_{};
   Time epoch_{};
   bool in_epoch_ = false;

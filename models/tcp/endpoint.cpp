@@ -12,9 +12,9 @@ namespace linerate::models::tcp {
 
 namespace {
 
-constexpr std::uint16_t kDefaultMaxSegment = 536;   // RFC 9293 3.7.1, when no option came
-constexpr std::int64_t kTimestampBytes = 12;        // RFC 7323, padded
-constexpr std::int64_t kConnectionCountBytes = 8;   // RFC 1644, padded
+constexpr std::uint16_t kDefaultMaxSegment = 536;  // RFC 9293 3.7.1, when no option came
+constexpr std::int64_t kTimestampBytes = 12;       // RFC 7323, padded
+constexpr std::int64_t kConnectionCountBytes = 8;  // RFC 1644, padded
 
 /// Options of a SYN in bytes, in Linux's packing: SACK-permitted fills the timestamps' padding.
 std::uint8_t syn_option_bytes(const SynOptions& syn) {
@@ -63,7 +63,7 @@ struct Endpoint::State {
   SynOptions peer;
   Time syn_sent_at{}, syn_timeout{}, syn_timer = Time::never();
   int syn_retries = 0;
-  bool waits_for_acks = false;   ///< something written is not yet reported as acknowledged
+  bool waits_for_acks = false;  ///< something written is not yet reported as acknowledged
   Signals signals;
   std::int64_t segments_in = 0, data_segments_in = 0, acks_out = 0, others_out = 0;
   Time last_call{};
@@ -141,7 +141,7 @@ void Endpoint::State::on_handshake(Time now, const Segment& segment) {
     begin(now, segment);
     send_ack(now);
   } else if (phase == Phase::syn_received) {
-    if (segment.has(kSyn)) {   // our SYN-ACK was lost
+    if (segment.has(kSyn)) {  // our SYN-ACK was lost
       send_syn(now);
     } else if (segment.has(kAck) && segment.acknowledgment >= 1) {
       begin(now, segment);
@@ -151,7 +151,7 @@ void Endpoint::State::on_handshake(Time now, const Segment& segment) {
 }
 
 void Endpoint::State::on_established_segment(Time now, const Segment& segment) {
-  if (segment.has(kSyn)) {   // the peer did not see our ACK of its SYN-ACK
+  if (segment.has(kSyn)) {  // the peer did not see our ACK of its SYN-ACK
     send_ack(now);
     return;
   }

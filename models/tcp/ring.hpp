@@ -35,7 +35,7 @@ class Ring {
     slots_ = std::move(larger);
   }
 
-  std::vector<T> slots_;   ///< a power of two of them
+  std::vector<T> slots_;  ///< a power of two of them
   Index first_ = 0, end_ = 0;
 };
 

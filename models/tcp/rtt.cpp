@@ -5,7 +5,7 @@
 namespace linerate::models::tcp {
 
 namespace {
-constexpr Time kMinimumLife = Time::seconds(300);   // Linux tcp_min_rtt_wlen
+constexpr Time kMinimumLife = Time::seconds(300);  // Linux tcp_min_rtt_wlen
 }
 
 void RttEstimator::sample(Time rtt, const RttPosition& position) {
@@ -37,7 +37,7 @@ void RttEstimator::sample(Time rtt, const RttPosition& position) {
       mdev4_peak_us_ = floor4;
     }
   }
-  back_offs_ = 0;   // a valid sample ends the back-off (RFC 6298 5.7)
+  back_offs_ = 0;  // a valid sample ends the back-off (RFC 6298 5.7)
   compute_timeout();
 }
 
@@ -48,12 +48,12 @@ void RttEstimator::sample_minimum(Time now, Time rtt) {
 }
 
 void RttEstimator::compute_timeout() {
-  const Time variance =
-      Time::microseconds(rules_.slow_timer > Time{} ? mdev4_us_ : rttvar4_us_);
+  const Time variance = Time::microseconds(rules_.slow_timer > Time{} ? mdev4_us_ : rttvar4_us_);
   Time rto = Time::microseconds(srtt8_us_ >> 3) + variance;
   if (rules_.slow_timer > Time{}) rto = std::max(rto, rules_.rto_min);
   const Time tick = rules_.slow_timer > Time{} ? rules_.slow_timer : rules_.tick;
-  if (tick > Time{}) rto = tick * ((rto.picoseconds() + tick.picoseconds() - 1) / tick.picoseconds());
+  if (tick > Time{})
+    rto = tick * ((rto.picoseconds() + tick.picoseconds() - 1) / tick.picoseconds());
   rto_ = std::min(rto, rules_.rto_max);
 }
 

@@ -42,17 +42,17 @@ class RttEstimator {
   Time timeout() const { return rto_; }
   /// Time::never() before the first sample.
   Time minimum() const { return minimum_; }
-  std::int64_t smoothed_eighths() const { return srtt8_us_; }   ///< microseconds x 8
+  std::int64_t smoothed_eighths() const { return srtt8_us_; }  ///< microseconds x 8
   int back_offs() const { return back_offs_; }
 
  private:
   void compute_timeout();
 
   RttRules rules_;
-  std::int64_t srtt8_us_ = 0;      ///< smoothed RTT x 8
-  std::int64_t mdev4_us_ = 0;      ///< mean deviation x 4
-  std::int64_t mdev4_peak_us_ = 0; ///< its largest value this round trip
-  std::int64_t rttvar4_us_ = 0;    ///< the term added to srtt
+  std::int64_t srtt8_us_ = 0;       ///< smoothed RTT x 8
+  std::int64_t mdev4_us_ = 0;       ///< mean deviation x 4
+  std::int64_t mdev4_peak_us_ = 0;  ///< its largest value this round trip
+  std::int64_t rttvar4_us_ = 0;     ///< the term added to srtt
   Sequence round_end_ = 0;
   Time rto_{};
   Time minimum_ = Time::never();

@@ -39,9 +39,8 @@ Scoreboard::Index Scoreboard::next_unsacked(Index index) {
 void Scoreboard::mark_sacked(Index index) {
   SentSegment& segment = ring_.at(index);
   drop_counts(segment);
-  segment.marks = static_cast<std::uint8_t>(
-      (segment.marks | SentSegment::kSacked) &
-      ~(SentSegment::kLost | SentSegment::kInFlightAgain));
+  segment.marks = static_cast<std::uint8_t>((segment.marks | SentSegment::kSacked) &
+                                            ~(SentSegment::kLost | SentSegment::kInFlightAgain));
   segment.skip = static_cast<std::uint32_t>(index + 1);
   ++sacked_;
 }

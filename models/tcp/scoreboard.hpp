@@ -14,17 +14,17 @@ namespace linerate::models::tcp {
 /// One segment in flight, at most an MSS long.
 struct SentSegment {
   enum Mark : std::uint8_t {
-    kSacked = 1,            ///< the receiver says it holds it (RFC 2018)
-    kLost = 2,              ///< judged lost; not sent again yet unless kInFlightAgain
-    kInFlightAgain = 4,     ///< a retransmission of it is under way
-    kEverRetransmitted = 8, ///< its RTT is ambiguous (Karn)
-    kBufferEnd = 16,        ///< last of a send buffer, whose overhead its ACK frees
-    kEndOfStream = 32,      ///< carries the FIN
+    kSacked = 1,             ///< the receiver says it holds it (RFC 2018)
+    kLost = 2,               ///< judged lost; not sent again yet unless kInFlightAgain
+    kInFlightAgain = 4,      ///< a retransmission of it is under way
+    kEverRetransmitted = 8,  ///< its RTT is ambiguous (Karn)
+    kBufferEnd = 16,         ///< last of a send buffer, whose overhead its ACK frees
+    kEndOfStream = 32,       ///< carries the FIN
   };
   Sequence begin = 0;
-  Time sent{};              ///< latest transmission
-  std::uint32_t length = 0; ///< payload, bytes
-  std::uint32_t skip = 0;   ///< low bits of the next index not known to be sacked, when kSacked
+  Time sent{};               ///< latest transmission
+  std::uint32_t length = 0;  ///< payload, bytes
+  std::uint32_t skip = 0;    ///< low bits of the next index not known to be sacked, when kSacked
   std::uint8_t marks = 0;
 
   bool has(std::uint8_t any) const { return (marks & any) != 0; }

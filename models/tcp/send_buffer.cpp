@@ -12,7 +12,7 @@ using experiments::BufferAccounting;
 using experiments::WriterWake;
 
 namespace {
-constexpr std::int64_t kSmallestLimit = 4608;   // Linux SOCK_MIN_SNDBUF
+constexpr std::int64_t kSmallestLimit = 4608;  // Linux SOCK_MIN_SNDBUF
 }
 
 SendBuffer::SendBuffer(const experiments::Stack& stack, std::optional<Bytes> requested)
@@ -58,7 +58,8 @@ void SendBuffer::top_up_front(std::int64_t bytes) {
 }
 
 void SendBuffer::sent_up_to(Sequence to) {
-  LINERATE_CHECK(!all_sent() && to <= front().end, "what is sent is the front buffer or part of it");
+  LINERATE_CHECK(!all_sent() && to <= front().end,
+                 "what is sent is the front buffer or part of it");
   if (to == front().end) {
     unsent_.pop();
   } else {
@@ -75,8 +76,8 @@ void SendBuffer::autotune(std::int64_t window, std::int64_t segment_size) {
   // The worst case: every segment alone in a power-of-two data area with 320 B of header room,
   // beside a 256 B descriptor (Linux 6: 2304 B for 1448, 16640 B for 8948). Twice the window keeps
   // the pipe full during a recovery.
-  const auto area = static_cast<std::int64_t>(
-      std::bit_ceil(static_cast<std::uint64_t>(segment_size + 320)));
+  const auto area =
+      static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(segment_size + 320)));
   limit_ = std::max(limit_, std::min(2 * window * (area + 256), limit_max_));
 }
 
@@ -86,9 +87,12 @@ void SendBuffer::round_to_segment(std::int64_t segment_size) {
 
 bool SendBuffer::wakes_writer() const {
   switch (wake_) {
-    case WriterWake::any_space: return used_ < limit_;
-    case WriterWake::third_free: return limit_ - used_ >= used_ / 2;
-    case WriterWake::low_water: return limit_ - used_ >= std::min(low_water_, limit_);
+    case WriterWake::any_space:
+      return used_ < limit_;
+    case WriterWake::third_free:
+      return limit_ - used_ >= used_ / 2;
+    case WriterWake::low_water:
+      return limit_ - used_ >= std::min(low_water_, limit_);
   }
   return false;
 }

@@ -16,7 +16,7 @@ namespace linerate::models::tcp {
 /// stands and, without segmentation offload, where segments end.
 struct UnsentBuffer {
   Sequence end = 0;
-  bool push = false;   ///< the writer's call ended in it
+  bool push = false;  ///< the writer's call ended in it
 };
 
 class SendBuffer {
@@ -24,7 +24,7 @@ class SendBuffer {
   /// `requested`: setsockopt's argument, which also ends autotuning.
   SendBuffer(const experiments::Stack& stack, std::optional<Bytes> requested);
 
-  Sequence end() const { return end_; }            ///< one past the last byte written
+  Sequence end() const { return end_; }  ///< one past the last byte written
   bool all_sent() const { return unsent_.empty(); }
   bool single() const { return unsent_.size() == 1; }
   const UnsentBuffer& front() const { return unsent_.at(unsent_.first()); }
@@ -57,10 +57,10 @@ class SendBuffer {
  private:
   Ring<UnsentBuffer> unsent_;
   Sequence end_ = 1;
-  std::int64_t used_ = 0;        ///< memory or payload, as the stack counts
+  std::int64_t used_ = 0;  ///< memory or payload, as the stack counts
   std::int64_t limit_;
   std::int64_t limit_max_;
-  std::int64_t overhead_;        ///< per buffer; 0 when payload is counted
+  std::int64_t overhead_;  ///< per buffer; 0 when payload is counted
   std::int64_t low_water_;
   experiments::WriterWake wake_;
   bool autotune_;

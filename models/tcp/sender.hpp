@@ -2,10 +2,12 @@
 // when, and repairs losses. It knows windows, timers and acknowledgments; it does not know the
 // handshake, what arrives in the other direction, or the network below.
 //
-// sender.cpp        writes, Nagle and segmentation, transmission
-// sender_ack.cpp    acknowledgments: windows, SACK, RTT samples, growth
-// recovery.cpp      loss states: detection, retransmission, reduction, undo
-// sender_timers.cpp retransmission timeout, loss probe, persist timer
+// sender.cpp           writes, Nagle and segmentation, transmission
+// sender_ack.cpp       acknowledgments: windows, SACK, RTT samples, growth
+// sender_pacing.cpp    pacing, the device below, use of the window, blocked times
+// sender_timers.cpp    retransmission timeout, loss probe, persist timer
+// recovery.cpp         loss states: reduction, retransmission, undo
+// recovery_detect.cpp  which segments are lost
 #pragma once
 
 #include <cstdint>
@@ -28,14 +30,17 @@ namespace linerate::models::tcp {
 
 /// What the handshake settled for the sending half.
 struct SenderStart {
-  Bytes segment_size{};        ///< payload of a full segment: MSS less the options of every one
-  Bytes max_segment{};         ///< the MSS option that holds, before options are taken off
-  Bytes option_bytes{};        ///< options on every segment
-  Bytes window{};              ///< what the peer's last handshake segment offers
+  Bytes segment_size{};  ///< payload of a full segment: MSS less the options of every one
+  Bytes max_segment{};   ///< the MSS option that holds, before options are taken off
+  Bytes option_bytes{};  ///< options on every segment
+  Bytes window{};        ///< what the peer's last handshake segment offers
   bool sack = false;
   bool timestamps = false;
-  std::optional<Time> rtt;     ///< of the handshake, if it was not retransmitted
+  std::optional<Time> rtt;  ///< of the handshake, if it was not retransmitted
 };
+
+/// The largest send buffer handed to the device at once (Linux gso_max_size).
+constexpr std::int64_t kLargestSendBuffer = 65536;
 
 /// How the sender stands with losses, under the names TCP_INFO uses.
 enum class LossState : std::uint8_t { open, disorder, reduced, recovery, loss };
@@ -46,7 +51,6 @@ class Sender {
   Sender(const EndpointConfig& config, Receiver& receiver, std::vector<Segment>& out);
 
   void start(Time now, const SenderStart& start);
-  bool started() const { return started_; }
 
   /// Accepts up to `size` bytes; less means that the writer sleeps until take_writable().
   Bytes write(Time now, Bytes size);
@@ -65,10 +69,9 @@ class Sender {
   bool waits_for_device() const { return throttled_; }
 
   bool take_writable();
-  Sequence next() const { return nxt_; }            ///< SND.NXT
-  std::uint8_t option_bytes() const { return option_bytes_; }   ///< of every segment
+  Sequence next() const { return nxt_; }                       ///< SND.NXT
+  std::uint8_t option_bytes() const { return option_bytes_; }  ///< of every segment
   bool all_acked() const { return started_ && una_ >= buffer_.end(); }
-  bool fin_acked() const { return fin_sent_ && una_ == nxt_; }
   PathView path(Time now, const Segment& arriving) const;
   std::uint32_t timestamp(Time now) const {
     return static_cast<std::uint32_t>(now / stack_.timestamp_tick);
@@ -82,7 +85,13 @@ class Sender {
   using Index = Scoreboard::Index;
   enum class TimerKind : std::uint8_t { none, retransmit, loss_probe, reorder, persist };
   enum class Blocked : std::uint8_t {
-    no, receive_window, congestion_window, nagle, pacing, device, send_buffer
+    no,
+    receive_window,
+    congestion_window,
+    nagle,
+    pacing,
+    device,
+    send_buffer
   };
   /// How hard to push: a full buffer alone, everything by Nagle's rules, everything, or a probe.
   enum class Push : std::uint8_t { one_buffer, nagle, all, probe };
@@ -93,37 +102,37 @@ class Sender {
     std::int64_t bytes = 0;
     bool push = false;
     Blocked blocked = Blocked::no;
-    bool window_limited = false;   ///< the congestion window, not data, cut it or held it
+    bool window_limited = false;  ///< the congestion window, not data, cut it or held it
   };
   /// What one acknowledgment told.
   struct AckFacts {
     Sequence previous_una = 0;
-    Sequence previous_highest = 0;       ///< end of what was sacked before
-    std::int64_t previous_flight = 0;    ///< segments not yet acknowledged cumulatively
+    Sequence previous_highest = 0;     ///< end of what was sacked before
+    std::int64_t previous_flight = 0;  ///< segments not yet acknowledged cumulatively
     std::int64_t previous_delivered = 0;
-    std::int64_t acked = 0;              ///< segments newly acknowledged cumulatively
-    std::int64_t delivered = 0;          ///< segments newly known to have arrived
+    std::int64_t acked = 0;      ///< segments newly acknowledged cumulatively
+    std::int64_t delivered = 0;  ///< segments newly known to have arrived
     std::int64_t newly_lost = 0;
     std::int64_t buffers_freed = 0;
     bool advanced = false;
     bool carries_data = false;
     bool window_changed = false;
-    bool sacked_new = false;             ///< SACK news
-    bool duplicate_report = false;       ///< D-SACK
-    bool duplicate_of_probe = false;     ///< D-SACK for a loss probe
-    bool original_arrived = false;       ///< never retransmitted data of before the timeout
+    bool sacked_new = false;          ///< SACK news
+    bool duplicate_report = false;    ///< D-SACK
+    bool duplicate_of_probe = false;  ///< D-SACK for a loss probe
+    bool original_arrived = false;    ///< never retransmitted data of before the timeout
     bool retransmission_acked = false;
     bool retransmission_lost = false;
     bool restart_timer = false;
     bool duplicate_ack = false;
     std::uint32_t echo = 0;
-    bool maybe_delayed = false;          ///< one short flight acknowledged: a timer may have waited
-    Time first_acked = Time::never(), last_acked{};     ///< send times of originals, acknowledged
-    Time first_sacked = Time::never(), last_sacked{};   ///< and of those newly sacked
-    Sequence lowest_late = ~Sequence{0}; ///< lowest original that arrived after a higher one
+    bool maybe_delayed = false;  ///< one short flight acknowledged: a timer may have waited
+    Time first_acked = Time::never(), last_acked{};    ///< send times of originals, acknowledged
+    Time first_sacked = Time::never(), last_sacked{};  ///< and of those newly sacked
+    Sequence lowest_late = ~Sequence{0};  ///< lowest original that arrived after a higher one
   };
 
-  // Transmission (sender.cpp).
+  // Writes and transmission (sender.cpp).
   void restart_after_idle(Time now);
   std::int64_t buffer_capacity() const;
   bool write_piece(Time now, std::int64_t& left);
@@ -144,14 +153,17 @@ class Sender {
   void send_fin(Time now);
   Segment& emit(Time now, Sequence sequence, std::uint32_t length, std::uint8_t flags);
   void repeat(Sequence sequence, std::uint32_t length, std::uint8_t flags);
-  bool pacing_active() const;
+  Sequence window_edge() const { return una_ + static_cast<Sequence>(wnd_); }
+
+  // Pacing, device and use of the window (sender_pacing.cpp).
+  bool pacing_active() const { return adaptive_pacing_ || pacing_limit_.has_value(); }
   bool pacing_holds(Time now);
   void charge_pacing(Time now, std::int64_t bytes);
+  void update_pacing_rate();
   bool device_full() const;
   void validate_window(Time now, bool window_limited);
   bool window_was_used() const;
   void set_blocked(Time now, Blocked why);
-  Sequence window_edge() const { return una_ + static_cast<Sequence>(wnd_); }
 
   // Acknowledgments (sender_ack.cpp).
   void update_window(const Segment& segment, AckFacts& facts);
@@ -163,10 +175,9 @@ class Sender {
   void note_reordering(Sequence lowest);
   void settle_probe(Time now, Sequence ack, const AckFacts& facts);
   void control_window(Time now, const AckFacts& facts);
-  void update_pacing_rate();
   void wake_writer(Time now);
 
-  // Recovery (recovery.cpp).
+  // Loss states (recovery.cpp) and detection (recovery_detect.cpp).
   Resend process_losses(Time now, AckFacts& facts);
   bool leave_finished_state(Time now, const AckFacts& facts);
   bool finish_recovery(Time now, const AckFacts& facts);
@@ -222,14 +233,14 @@ class Sender {
   // What the stack is.
   experiments::Stack stack_;
   experiments::Nagle nagle_;
-  bool offload_;               ///< several segments leave as one send buffer
-  bool stream_;                ///< buffers do not bound segments (BSD)
+  bool offload_;  ///< several segments leave as one send buffer
+  bool stream_;   ///< buffers do not bound segments (BSD)
   bool rack_;
   bool adaptive_pacing_;
-  std::optional<double> pacing_limit_;   ///< bytes per second
+  std::optional<double> pacing_limit_;  ///< bytes per second
   Receiver& receiver_;
   std::vector<Segment>& out_;
-  std::int64_t packet_headers_;          ///< IP and TCP without options, bytes
+  std::int64_t packet_headers_;  ///< IP and TCP without options, bytes
 
   // The connection.
   bool started_ = false, sack_ = false, timestamps_ = false;
@@ -237,9 +248,9 @@ class Sender {
   std::uint8_t option_bytes_ = 0;
   Sequence una_ = 1, nxt_ = 1;
   std::int64_t wnd_ = 0, max_wnd_ = 0;
-  Sequence window_from_sequence_ = 1;     ///< RFC 9293's SND.WL1
-  Sequence pushed_ = 1;                  ///< end of the last write that was pushed
-  Sequence small_end_ = 0;               ///< end of the last short segment sent (Minshall)
+  Sequence window_from_sequence_ = 1;  ///< RFC 9293's SND.WL1
+  Sequence pushed_ = 1;                ///< end of the last write that was pushed
+  Sequence small_end_ = 0;             ///< end of the last short segment sent (Minshall)
   bool fin_queued_ = false, fin_sent_ = false;
   bool writer_waits_ = false, writable_ = false;
   SendBuffer buffer_;
@@ -252,30 +263,30 @@ class Sender {
   std::int64_t most_out_ = 0, used_when_starved_ = 0;
   Sequence usage_until_ = 0;
   Time window_used_at_{}, last_sent_{};
-  std::int64_t burst_segments_ = 1;      ///< largest send buffer now
-  double pacing_rate_ = 0;               ///< bytes per second; 0: not known
+  std::int64_t burst_segments_ = 1;  ///< largest send buffer now
+  double pacing_rate_ = 0;           ///< bytes per second; 0: not known
   Time pacing_next_{}, pacing_at_ = Time::never();
-  std::int64_t below_ = 0;               ///< bytes given to the device and not yet on the wire
+  std::int64_t below_ = 0;  ///< bytes given to the device and not yet on the wire
   bool throttled_ = false;
 
   // Losses.
   LossState state_ = LossState::open;
   Sequence recovery_point_ = 0;
   std::int64_t delivered_ = 0;
-  std::int64_t reported_duplicates_ = 0; ///< segments reported by D-SACK
-  std::int64_t threshold_segments_;      ///< duplicate threshold, grows with reordering
-  std::int64_t duplicates_ = 0;          ///< duplicate ACKs in a row
-  std::int64_t reduction_delivered_ = 0, reduction_out_ = 0, window_before_ = 0;   ///< PRR
+  std::int64_t reported_duplicates_ = 0;  ///< segments reported by D-SACK
+  std::int64_t threshold_segments_;       ///< duplicate threshold, grows with reordering
+  std::int64_t duplicates_ = 0;           ///< duplicate ACKs in a row
+  std::int64_t reduction_delivered_ = 0, reduction_out_ = 0, window_before_ = 0;  ///< PRR
   bool frto_ = false;
   int timeouts_in_row_ = 0;
-  Index resend_from_ = 0;                ///< nothing below it waits to be sent again
-  Index judged_to_ = 0;                  ///< RFC 6675: judged by SACK up to here
+  Index resend_from_ = 0;  ///< nothing below it waits to be sent again
+  Index judged_to_ = 0;    ///< RFC 6675: judged by SACK up to here
   std::int64_t sacked_below_judged_ = 0;
 
   // Undo (RFC 3522, 3708).
   std::optional<Sequence> undo_from_;
-  std::int64_t undo_open_ = 0;           ///< retransmissions not yet reported as duplicates
-  std::int64_t undo_threshold_ = 0;      ///< 0: none to go back to
+  std::int64_t undo_open_ = 0;       ///< retransmissions not yet reported as duplicates
+  std::int64_t undo_threshold_ = 0;  ///< 0: none to go back to
   std::optional<std::uint32_t> first_resend_stamp_;
 
   // RACK (RFC 8985).
@@ -283,14 +294,14 @@ class Sender {
     Index index;
     Time sent;
   };
-  Ring<Resent> resent_;                  ///< retransmissions in the order they were made
-  Index original_from_ = 0;              ///< originals below it are judged
+  Ring<Resent> resent_;      ///< retransmissions in the order they were made
+  Index original_from_ = 0;  ///< originals below it are judged
   Time rack_sent_{}, rack_rtt_{};
   Sequence rack_end_ = 0, highest_sacked_ = 0;
   bool rack_advanced_ = false, reordering_seen_ = false, duplicate_seen_ = false;
   int rack_steps_ = 1, rack_persist_ = 0;
   std::int64_t rack_adapted_at_ = 0;
-  Sequence probe_end_ = 0;               ///< SND.NXT at a loss probe; 0: none out
+  Sequence probe_end_ = 0;  ///< SND.NXT at a loss probe; 0: none out
   bool probe_resent_ = false;
 
   // Timers.

@@ -25,8 +25,8 @@ void Sender::on_ack(Time now, const Segment& segment) {
     resume_persist(now);
     return;
   }
-  facts.duplicate_ack = !old && !facts.advanced && !facts.carries_data &&
-                        !facts.window_changed && !facts.duplicate_report;
+  facts.duplicate_ack = !old && !facts.advanced && !facts.carries_data && !facts.window_changed &&
+                        !facts.duplicate_report;
   if (!old) remove_acked(now, ack, facts);
   delivered_ += facts.delivered;
   if (rack_) adapt_rack_window(facts);
@@ -86,8 +86,8 @@ void Sender::take_sack(Time now, const Segment& segment, AckFacts& facts) {
   std::size_t from = 0;
   // RFC 2883 4: the first block reports a duplicate when it lies below the acknowledgment or
   // inside the second block.
-  const bool inside = count > 1 && blocks[0].left >= blocks[1].left &&
-                      blocks[0].right <= blocks[1].right;
+  const bool inside =
+      count > 1 && blocks[0].left >= blocks[1].left && blocks[0].right <= blocks[1].right;
   if (blocks[0].left < segment.acknowledgment || inside) {
     take_duplicate_report(blocks[0], facts);
     from = 1;
@@ -121,9 +121,8 @@ void Sender::sack_range(Time now, const SackBlock& block, AckFacts& facts) {
   const Sequence right = std::min(block.right, nxt_);
   if (left >= right) return;
   Index i = scoreboard_.find(left);
-  if (i != scoreboard_.end() && scoreboard_.at(i).begin < left) ++i;   // only whole segments count
-  for (i = scoreboard_.next_unsacked(i);
-       i != scoreboard_.end() && scoreboard_.at(i).end() <= right;
+  if (i != scoreboard_.end() && scoreboard_.at(i).begin < left) ++i;  // only whole segments count
+  for (i = scoreboard_.next_unsacked(i); i != scoreboard_.end() && scoreboard_.at(i).end() <= right;
        i = scoreboard_.next_unsacked(i + 1)) {
     const SentSegment segment = scoreboard_.at(i);
     if (!segment.has(SentSegment::kEverRetransmitted)) {
@@ -188,13 +187,13 @@ void Sender::remove_acked(Time now, Sequence ack, AckFacts& facts) {
 }
 
 void Sender::sample_rtt(Time now, AckFacts& facts) {
-  std::optional<Time> rtt;      // of the earliest segment: what a timer has to wait for
-  std::optional<Time> newest;   // of the latest one: what the path takes
+  std::optional<Time> rtt;     // of the earliest segment: what a timer has to wait for
+  std::optional<Time> newest;  // of the latest one: what the path takes
   if (facts.first_acked != Time::never() && !facts.retransmission_acked) {
     rtt = now - facts.first_acked;
     newest = now - facts.last_acked;
-    const bool short_flight = facts.acked == 1 && una_ - facts.previous_una <
-                                                      static_cast<Sequence>(segment_size_);
+    const bool short_flight =
+        facts.acked == 1 && una_ - facts.previous_una < static_cast<Sequence>(segment_size_);
     facts.maybe_delayed = short_flight && facts.delivered == 1;
   }
   if (facts.first_sacked != Time::never()) {
@@ -219,7 +218,7 @@ void Sender::sample_rtt(Time now, AckFacts& facts) {
 // An original that arrives after a higher one was reordered, not lost (RFC 4653's measure).
 void Sender::note_reordering(Sequence lowest) {
   if (lowest >= highest_sacked_) return;
-  constexpr std::int64_t kLargest = 300;   // Linux tcp_max_reordering
+  constexpr std::int64_t kLargest = 300;  // Linux tcp_max_reordering
   const auto distance = static_cast<std::int64_t>(highest_sacked_ - lowest);
   const std::int64_t segments = (distance + segment_size_ - 1) / segment_size_;
   if (segments > threshold_segments_) threshold_segments_ = std::min(segments, kLargest);
@@ -237,8 +236,7 @@ void Sender::settle_probe(Time now, Sequence ack, const AckFacts& facts) {
     state_ = LossState::reduced;
     end_reduction(now);
     keep_open();
-  } else if (!facts.advanced && !facts.carries_data && !facts.window_changed &&
-             !facts.sacked_new) {
+  } else if (!facts.advanced && !facts.carries_data && !facts.window_changed && !facts.sacked_new) {
     probe_end_ = 0;
   }
 }
@@ -259,8 +257,8 @@ PathView Sender::path(Time now, const Segment& arriving) const {
   view.smoothed_rtt = rtt_.smoothed();
   view.timeout = rtt_.timeout();
   if (timestamps_ && arriving.has(kAck))
-    view.echo_age = stack_.timestamp_tick *
-                    static_cast<std::int32_t>(timestamp(now) - arriving.timestamp_echo);
+    view.echo_age =
+        stack_.timestamp_tick * static_cast<std::int32_t>(timestamp(now) - arriving.timestamp_echo);
   return view;
 }
 

@@ -41,8 +41,7 @@ void Sender::restart_retransmit(Time now) {
 // RFC 8985 7.2: PTO = 2 srtt, with room for a delayed ACK when one segment is out, never later
 // than the RTO. `advancing`: an ACK has just restarted that.
 bool Sender::arm_loss_probe(Time now, bool advancing) {
-  if (!rack_ || scoreboard_.empty() ||
-      (state_ != LossState::open && state_ != LossState::reduced))
+  if (!rack_ || scoreboard_.empty() || (state_ != LossState::open && state_ != LossState::reduced))
     return false;
   Time delay = stack_.rto_initial;
   if (rtt_.measured()) {
@@ -83,11 +82,20 @@ void Sender::on_timer(Time now) {
   const TimerKind kind = timer_;
   disarm();
   switch (kind) {
-    case TimerKind::none: break;
-    case TimerKind::retransmit: on_retransmit_timeout(now); break;
-    case TimerKind::loss_probe: on_loss_probe(now); break;
-    case TimerKind::reorder: on_reorder_timeout(now); break;
-    case TimerKind::persist: on_persist(now); break;
+    case TimerKind::none:
+      break;
+    case TimerKind::retransmit:
+      on_retransmit_timeout(now);
+      break;
+    case TimerKind::loss_probe:
+      on_loss_probe(now);
+      break;
+    case TimerKind::reorder:
+      on_reorder_timeout(now);
+      break;
+    case TimerKind::persist:
+      on_persist(now);
+      break;
   }
 }
 
@@ -108,8 +116,10 @@ void Sender::on_loss_probe(Time now) {
   if (probe_end_ == 0) {
     probe_resent_ = false;
     const std::int64_t before = scoreboard_.size();
-    const Sequence fits = nxt_ + static_cast<Sequence>(std::min<std::int64_t>(
-                                     segment_size_, static_cast<std::int64_t>(buffer_.end() - std::min(nxt_, buffer_.end()))));
+    const Sequence fits =
+        nxt_ + static_cast<Sequence>(std::min<std::int64_t>(
+                   segment_size_,
+                   static_cast<std::int64_t>(buffer_.end() - std::min(nxt_, buffer_.end()))));
     if (!buffer_.all_sent() && fits <= window_edge()) {
       transmit(now, Push::probe);
       sent = scoreboard_.size() > before;
@@ -125,7 +135,7 @@ void Sender::on_loss_probe(Time now) {
   if (sent) {
     arm(TimerKind::retransmit, now, rtt_.timeout());
   } else {
-    timer_ = TimerKind::loss_probe;   // what is left of the timeout, not a new one
+    timer_ = TimerKind::loss_probe;  // what is left of the timeout, not a new one
     restart_retransmit(now);
   }
 }

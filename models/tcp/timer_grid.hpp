@@ -14,8 +14,8 @@ enum class TimerWheel {
 
 /// The tick on which one host's timers expire.
 struct TimerGrid {
-  Time tick{};          ///< 0: timers are exact
-  Time phase{};         ///< when some tick falls, 0 <= phase
+  Time tick{};   ///< 0: timers are exact
+  Time phase{};  ///< when some tick falls, 0 <= phase
   TimerWheel wheel = TimerWheel::flat;
 
   /// Ticks that `delay` rounds up to.
@@ -27,7 +27,7 @@ struct TimerGrid {
   Time expiry(Time now, Time delay) const {
     if (tick == Time{}) return now + delay;
     Time offset = phase % tick;
-    if (offset > Time{}) offset -= tick;   // at most 0, so that no difference is negative
+    if (offset > Time{}) offset -= tick;  // at most 0, so that no difference is negative
     const std::int64_t tick_now = (now - offset) / tick;
     if (wheel == TimerWheel::counted) return offset + tick * (tick_now + ticks(delay));
     if (wheel == TimerWheel::flat) return offset + tick * ticks(now + delay - offset);

@@ -14,7 +14,7 @@ using experiments::Recovery;
 using models::tcp::Endpoint;
 using models::tcp::kSyn;
 
-constexpr Sequence kFull = 1460;   // no timestamps in these scripts
+constexpr Sequence kFull = 1460;  // no timestamps in these scripts
 
 /// First byte of the n-th segment, from 0.
 constexpr Sequence segment(Sequence n) { return 1 + n * kFull; }
@@ -174,13 +174,12 @@ TEST_CASE("RFC 3522: an ACK that echoes the original undoes a timeout's reductio
   end.connect(Time{});
   end.on_packet(Time::milliseconds(20), syn_ack().segment());
   end.write(Time::milliseconds(20), Bytes(10 * 1448));
-  end.on_timer(Time::milliseconds(64));    // the probe at 2 srtt + margin
+  end.on_timer(Time::milliseconds(64));  // the probe at 2 srtt + margin
   while (end.info().timeouts == 0) end.on_timer(end.next_timer());
   CHECK(end.info().state == "loss");
   CHECK(end.info().ssthresh == 7);
   // TSecr 20: the answer to what was sent at 20 ms.
-  end.on_packet(Time::seconds(1),
-                empty(1).acknowledges(1 + 10 * 1448).stamp(1000, 20).segment());
+  end.on_packet(Time::seconds(1), empty(1).acknowledges(1 + 10 * 1448).stamp(1000, 20).segment());
   CHECK(end.info().state == "open");
   CHECK(end.info().undos == 1);
   CHECK(end.info().cwnd >= 10);

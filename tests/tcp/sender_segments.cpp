@@ -16,7 +16,7 @@ using models::tcp::kFin;
 using models::tcp::kPush;
 using models::tcp::kSyn;
 
-constexpr std::uint32_t kFull = 1448;   // MSS 1460 less timestamps
+constexpr std::uint32_t kFull = 1448;  // MSS 1460 less timestamps
 
 /// Connected at 20 ms over a 20 ms path.
 Script connected(const EndpointConfig& config, const Packet& answer = syn_ack()) {
@@ -67,11 +67,11 @@ TEST_CASE("RFC 896: a short segment waits while anything is unacknowledged", "[s
   models::tcp::EndpointConfig config = plain_sender(Recovery::newreno);
   config.stack.nagle = Nagle::rfc896;
   Script host = connected(config, syn_ack().no_sack());
-  host.write(100).expect(sent(1, 100));           // nothing in flight
-  host.write(1000).write(300).expect_none();      // 1300 B wait
-  host.write(200).expect(sent(101, 1460));        // now a full segment may leave
+  host.write(100).expect(sent(1, 100));       // nothing in flight
+  host.write(1000).write(300).expect_none();  // 1300 B wait
+  host.write(200).expect(sent(101, 1460));    // now a full segment may leave
   host.expect_none();
-  host.at(40ms).inject(empty(1).acknowledges(101)).expect_none();   // 1460 B still out
+  host.at(40ms).inject(empty(1).acknowledges(101)).expect_none();  // 1460 B still out
   host.at(41ms).inject(empty(1).acknowledges(1561)).expect(sent(1561, 40));
 }
 
@@ -80,14 +80,14 @@ TEST_CASE("Linux 2.2: a segment of half an MSS does not wait", "[sender]") {
   config.stack.nagle = Nagle::half_segment;
   Script host = connected(config, syn_ack().no_sack());
   host.write(100).expect(sent(1, 100));
-  host.write(700).expect_none();                  // below 730
+  host.write(700).expect_none();  // below 730
   host.write(30).expect(sent(101, 730));
 }
 
 TEST_CASE("Minshall: a short segment waits only behind another short one", "[sender]") {
   Script host = connected(linux_6_sender());
   host.write(kFull).expect(sent(1, kFull));
-  host.write(100).expect(sent(1449, 100));        // only a full segment is out
+  host.write(100).expect(sent(1449, 100));  // only a full segment is out
   host.write(100).expect_none();
   host.at(40ms).inject(empty(1).acknowledges(1449)).expect_none();
   host.at(41ms).inject(empty(1).acknowledges(1549)).expect(sent(1549, 100));
@@ -113,7 +113,7 @@ TEST_CASE("RFC 1122 4.2.3.4: half of the largest window is worth a short segment
   models::tcp::EndpointConfig config = bsd_4_4_sender();
   config.stack.initial_window = 8;
   Script host = connected(config, syn_ack().no_sack().window(2000));
-  host.write(8192).expect(sent(1, kFull)).expect_none();   // 552 B of window are less than half
+  host.write(8192).expect(sent(1, kFull)).expect_none();  // 552 B of window are less than half
   host.at(40ms).inject(empty(1).acknowledges(1449).window(1000)).expect(sent(1449, 1000));
   host.at(60ms).inject(empty(1).acknowledges(2449).window(999)).expect_none();
 }
@@ -153,7 +153,7 @@ TEST_CASE("the FIN follows the data and is acknowledged like it", "[sender]") {
 TEST_CASE("a full send buffer refuses, and wakes its writer at two thirds (Linux 2.4 on)",
           "[sender]") {
   models::tcp::EndpointConfig config = linux_6_sender();
-  config.send_buffer = Bytes(20000);   // doubled
+  config.send_buffer = Bytes(20000);  // doubled
   Endpoint end(config);
   end.connect(Time{});
   end.output().clear();
@@ -185,7 +185,7 @@ TEST_CASE("4.4BSD wakes its writer when 2048 bytes are free", "[sender]") {
   CHECK(end.write(Time::milliseconds(20), Bytes(100000)).count() == 16384);
   end.take_signals();
   end.on_packet(Time::milliseconds(40), empty(1).acknowledges(901).segment());
-  CHECK_FALSE(end.take_signals().writable);   // 2036 B
+  CHECK_FALSE(end.take_signals().writable);  // 2036 B
   end.on_packet(Time::milliseconds(40), empty(1).acknowledges(1449).segment());
   CHECK(end.take_signals().writable);
 }

@@ -17,9 +17,7 @@ const BitRate kTwentyMegabit = BitRate::bits_per_second(20'000'000);
 // Highest congestion window seen.
 struct WindowWatch {
   explicit WindowWatch(TwoHosts& hosts) {
-    hosts.watch = [this, &hosts](Time) {
-      highest = std::max(highest, hosts.sender().info().cwnd);
-    };
+    hosts.watch = [this, &hosts](Time) { highest = std::max(highest, hosts.sender().info().cwnd); };
   }
   std::int64_t highest = 0;
 };
@@ -218,7 +216,7 @@ TEST_CASE("an outage of a second: probe, two timeouts, undo, repair", "[sender]"
   TwoHosts hosts(linux_6_sender(), linux_6(), path, {.total = Bytes(8'000'000)});
   WindowWatch window(hosts);
   hosts.run();
-  std::vector<Time> lonely;   // sent more than 100 ms after anything else
+  std::vector<Time> lonely;  // sent more than 100 ms after anything else
   Time last{};
   for (const Sighting& s : hosts.data()) {
     if (s.at - last > Time::milliseconds(100)) lonely.push_back(s.at);
@@ -273,15 +271,18 @@ TEST_CASE("the same calls give the same segments", "[sender]") {
 
 TEST_CASE("every stack delivers every byte, whatever is lost", "[sender]") {
   using experiments::Recovery;
-  const models::tcp::EndpointConfig configs[] = {
-      linux_6_sender(), plain_sender(Recovery::reno), plain_sender(Recovery::newreno),
-      plain_sender(Recovery::sack), linux_2_4_sender(), bsd_4_4_sender()};
+  const models::tcp::EndpointConfig configs[] = {linux_6_sender(),
+                                                 plain_sender(Recovery::reno),
+                                                 plain_sender(Recovery::newreno),
+                                                 plain_sender(Recovery::sack),
+                                                 linux_2_4_sender(),
+                                                 bsd_4_4_sender()};
   for (const models::tcp::EndpointConfig& config : configs) {
     for (std::uint32_t seed = 1; seed <= 8; ++seed) {
       PathSetup path;
       path.delay = Time::milliseconds(2);
       std::uint32_t draw = seed;
-      for (int n = 1; n < 2000; ++n) {   // about 3 % of first transmissions
+      for (int n = 1; n < 2000; ++n) {  // about 3 % of first transmissions
         draw = draw * 1664525u + 1013904223u;
         if ((draw >> 8) % 32 == 0) path.lost_data.insert(n);
       }

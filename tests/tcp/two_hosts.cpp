@@ -39,17 +39,16 @@ void TwoHosts::flush(int host) {
     }
     Time& busy = busy_until_[host];
     const Time backlog = busy > now_ ? busy - now_ : Time{};
-    const double queued = backlog.seconds() *
-                          static_cast<double>(path_.rate.bits_per_second()) / 8.0;
-    const bool overflow = queued + static_cast<double>(wire.count()) >
-                          static_cast<double>(path_.queue.count());
+    const double queued =
+        backlog.seconds() * static_cast<double>(path_.rate.bits_per_second()) / 8.0;
+    const bool overflow =
+        queued + static_cast<double>(wire.count()) > static_cast<double>(path_.queue.count());
     const bool black = now_ >= path_.black_from && now_ < path_.black_to;
     if (!overflow && !black) busy = std::max(busy, now_) + serialization_time(wire, path_.rate);
     sighting.dropped |= overflow || black;
     drops_ += sighting.dropped ? 1 : 0;
     log_.push_back(sighting);
-    if (!sighting.dropped)
-      schedule({busy + path_.delay, 0, kArrival, 1 - host, log_.size() - 1});
+    if (!sighting.dropped) schedule({busy + path_.delay, 0, kArrival, 1 - host, log_.size() - 1});
   }
   std::int64_t left = 0;
   for (const Segment& segment : endpoint.output())
@@ -85,10 +84,10 @@ void TwoHosts::write_more() {
     refused_ = pending_.count() > 0;
     flush(0);
   }
-  const bool over = pending_.count() == 0 &&
-                    (job_.period ? writes_done_ == job_.writes
-                                 : now_ >= job_.stop_writing ||
-                                       (job_.total && written_ >= *job_.total));
+  const bool over =
+      pending_.count() == 0 &&
+      (job_.period ? writes_done_ == job_.writes
+                   : now_ >= job_.stop_writing || (job_.total && written_ >= *job_.total));
   if (over && job_.close) {
     closed_ = true;
     sender.shutdown(now_);
@@ -107,9 +106,9 @@ void TwoHosts::program(int host) {
     if (signals.writable) refused_ = false;
     if (connected_ && now_ >= job_.first_write) write_more();
     const models::tcp::Info info = endpoint.info();
-    const bool over = job_.period ? writes_done_ == job_.writes
-                                  : (job_.total ? written_ >= *job_.total
-                                                : now_ >= job_.stop_writing);
+    const bool over = job_.period
+                          ? writes_done_ == job_.writes
+                          : (job_.total ? written_ >= *job_.total : now_ >= job_.stop_writing);
     if (completion_ == Time::never() && connected_ && over && pending_.count() == 0 &&
         info.bytes_acked == written_.count())
       completion_ = now_;

@@ -19,25 +19,25 @@ struct PathSetup {
   BitRate rate = BitRate::bits_per_second(100'000'000);
   Time delay = Time::milliseconds(10);
   Bytes queue{4'000'000};
-  std::set<std::int64_t> lost_data{};    ///< ordinals of first transmissions, from 1
-  Time black_from = Time::never(), black_to = Time::never();   ///< both directions lose all
+  std::set<std::int64_t> lost_data{};  ///< ordinals of first transmissions, from 1
+  Time black_from = Time::never(), black_to = Time::never();  ///< both directions lose all
 };
 
 struct Job {
-  std::optional<Bytes> total{};          ///< written back to back; else until `stop_writing`
+  std::optional<Bytes> total{};  ///< written back to back; else until `stop_writing`
   Time stop_writing = Time::never();
   Bytes write{65536};
-  std::optional<Time> period{};          ///< one write each period instead, `writes` of them
+  std::optional<Time> period{};  ///< one write each period instead, `writes` of them
   Time first_write{};
   std::int64_t writes = 0;
-  Time pause_from = Time::never(), pause_to = Time::never();   ///< the reader sleeps
-  bool close = false;                    ///< FIN after the last byte
+  Time pause_from = Time::never(), pause_to = Time::never();  ///< the reader sleeps
+  bool close = false;                                         ///< FIN after the last byte
 };
 
 /// One segment as it reached the path.
 struct Sighting {
   Time at{};
-  int direction = 0;                     ///< 0: from the sender
+  int direction = 0;  ///< 0: from the sender
   models::tcp::Segment segment;
   bool dropped = false;
 };
@@ -67,9 +67,9 @@ class TwoHosts {
   struct Event {
     Time at{};
     std::uint64_t order = 0;
-    int kind = 0;                        ///< 0 arrival, 1 timer, 2 program
+    int kind = 0;  ///< 0 arrival, 1 timer, 2 program
     int host = 0;
-    std::size_t index = 0;               ///< of the segment in log_
+    std::size_t index = 0;  ///< of the segment in log_
     bool operator<(const Event& o) const { return at != o.at ? at > o.at : order > o.order; }
   };
   void schedule(Event event);
