@@ -98,7 +98,8 @@ std::string side_text(const char* side, const std::string& source, const std::st
   if (!std::filesystem::is_regular_file(source)) return {};
   const Result result = experiments::result_from_json(read_input(source), source);
   for (const TestResult& candidate : result.tests)
-    if (candidate.name == test) return fmt::format("\n{} ({}): {}", side, source, explain(candidate));
+    if (candidate.name == test)
+      return fmt::format("\n{} ({}): {}", side, source, explain(candidate));
   return {};
 }
 
