@@ -62,7 +62,8 @@ TEST_CASE("loopback: a paced sender does not exceed its pace") {
   auto test = stream("paced", Time::milliseconds(600), Time::milliseconds(100));
   test.pacing = BitRate::bits_per_second(40'000'000);
   const auto result = measure(loopback(test));
-  CHECK(figure(result, "goodput") <= 40e6 * 1.01);
+  // The kernel paces buffers of up to 64 KiB: one more may fall into the half second measured.
+  CHECK(figure(result, "goodput") <= 40e6 + 65536 * 8 / 0.5);
   CHECK(figure(result, "goodput") >= 40e6 * 0.5);
 }
 
