@@ -88,6 +88,7 @@ Bytes Sender::write(Time now, Bytes size) {
   while (left > 0 && !refused)
     refused = stream_ ? !write_stream_piece(now, left) : !write_piece(now, left);
   writer_waits_ = refused;
+  writer_left_ = left;
   const bool took = left < size.count();
   if (!stream_ && took) {
     if (!buffer_.all_sent()) mark_push();
@@ -130,16 +131,26 @@ bool Sender::write_piece(Time now, std::int64_t& left) {
   return true;
 }
 
-// BSD: sosend hands each cluster to the protocol by itself and sleeps when little space is left.
+// BSD's sosend(): a writer proceeds when the rest of its message or sb_lowat bytes fit. It then
+// fills all the space there is, and hands each cluster to the protocol by itself. (4.4BSD cuts what
+// fills no cluster into mbufs of 100 B; one piece stands for them here.)
 bool Sender::write_stream_piece(Time now, std::int64_t& left) {
-  const std::int64_t space = buffer_.payload_space();
-  if (space <= 0 || (left > space && space < stack_.send_low_water.count())) return false;
-  std::int64_t bytes = std::min(left, space);
-  if (stack_.send_chunk.count() > 0) bytes = std::min(bytes, stack_.send_chunk.count());
-  buffer_.append(bytes, buffer_.all_sent());
-  left -= bytes;
-  transmit(now, Push::nagle);
+  if (!stream_accepts(left)) return false;
+  std::int64_t space = std::min(left, buffer_.payload_space());
+  const std::int64_t most = stack_.send_chunk.count() > 0 ? stack_.send_chunk.count() : space;
+  while (space > 0) {
+    const std::int64_t bytes = std::min(space, most);
+    buffer_.append(bytes, buffer_.all_sent());
+    left -= bytes;
+    space -= bytes;
+    transmit(now, Push::nagle);
+  }
   return true;
+}
+
+bool Sender::stream_accepts(std::int64_t left) const {
+  const std::int64_t space = buffer_.payload_space();
+  return space > 0 && (space >= left || buffer_.wakes_writer());
 }
 
 void Sender::mark_push() {
@@ -183,6 +194,7 @@ void Sender::transmit(Time now, Push push) {
   std::int64_t sent = 0;
   bool window_limited = false;
   Blocked why = Blocked::no;
+  idle_ = scoreboard_.empty();
   while (!buffer_.all_sent()) {
     std::int64_t quota = window_.size() - flight();
     if (quota <= 0 && push == Push::probe) quota = 1;
@@ -326,7 +338,8 @@ Sender::Chunk Sender::buffer_chunk(Push push) const {
 }
 
 // BSD's tcp_output: a full segment, or everything there is when Nagle allows, or at least half of
-// the largest window the peer ever offered (RFC 1122 4.2.3.4).
+// the largest window the peer ever offered (RFC 1122 4.2.3.4). Whether the connection is idle is
+// asked once, so a short tail follows the full segments of the same call.
 Sender::Chunk Sender::stream_chunk() const {
   Chunk chunk;
   const auto available = static_cast<std::int64_t>(buffer_.end() - nxt_);
@@ -336,7 +349,7 @@ Sender::Chunk Sender::stream_chunk() const {
   const std::int64_t length = std::min({available, size, room});
   const bool everything = length == available;
   if (length > 0 && (length == size || length >= max_wnd_ / 2 ||
-                     (everything && !nagle_holds(length, Push::nagle)))) {
+                     (everything && (idle_ || !nagle_holds(length, Push::nagle))))) {
     chunk.bytes = length;
     chunk.push = everything;
   } else {

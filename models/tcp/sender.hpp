@@ -137,6 +137,7 @@ class Sender {
   std::int64_t buffer_capacity() const;
   bool write_piece(Time now, std::int64_t& left);
   bool write_stream_piece(Time now, std::int64_t& left);
+  bool stream_accepts(std::int64_t left) const;
   bool corked();
   void mark_push();
   void transmit(Time now, Push push);
@@ -253,6 +254,8 @@ class Sender {
   Sequence small_end_ = 0;             ///< end of the last short segment sent (Minshall)
   bool fin_queued_ = false, fin_sent_ = false;
   bool writer_waits_ = false, writable_ = false;
+  std::int64_t writer_left_ = 0;         ///< of the refused write
+  bool idle_ = false;                    ///< nothing was in flight when transmit() was entered
   SendBuffer buffer_;
   Scoreboard scoreboard_;
   RttEstimator rtt_;

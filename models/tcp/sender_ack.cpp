@@ -61,7 +61,7 @@ void Sender::wake_writer(Time now) {
     buffer_.autotune(sized_window(), max_segment_);
     window_used_at_ = now;
   }
-  if (!buffer_.wakes_writer()) return;
+  if (!buffer_.wakes_writer() && !(stream_ && stream_accepts(writer_left_))) return;
   writer_waits_ = false;
   writable_ = true;
 }

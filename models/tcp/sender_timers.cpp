@@ -116,10 +116,7 @@ void Sender::on_loss_probe(Time now) {
   if (probe_end_ == 0) {
     probe_resent_ = false;
     const std::int64_t before = scoreboard_.size();
-    const Sequence fits =
-        nxt_ + static_cast<Sequence>(std::min<std::int64_t>(
-                   segment_size_,
-                   static_cast<std::int64_t>(buffer_.end() - std::min(nxt_, buffer_.end()))));
+    const Sequence fits = std::min(nxt_ + static_cast<Sequence>(segment_size_), buffer_.end());
     if (!buffer_.all_sent() && fits <= window_edge()) {
       transmit(now, Push::probe);
       sent = scoreboard_.size() > before;
