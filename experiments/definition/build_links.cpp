@@ -199,6 +199,12 @@ class LinkBuilder {
         error("drops", "a segment is listed twice", "its first transmission is lost once");
       }
       link.script[end].drop_data_segments = std::move(sorted);
+      if (drops.burst) {
+        link.script[end].burst_every = drops.burst->every;
+        link.script[end].burst_frames = drops.burst->frames;
+      } else if (drops.data_segments.empty()) {
+        error("drops", "a record that drops nothing", "add `data_segments` or `burst`");
+      }
     });
     each_direction("reorder", spec_->reorder, [&](int end, const Reordering& reorder) {
       link.script[end].reorder_segment = reorder.segment;

@@ -127,6 +127,10 @@ struct Script {
   std::vector<std::int64_t> drop_data_segments;  ///< ordinals of first transmissions, from 1
   std::optional<std::int64_t> reorder_segment;   ///< this data segment is delivered …
   int reorder_positions = 0;                     ///< … after so many later data segments
+  /// Each time so many payload bytes have passed, so many data segments in a row are lost; only
+  /// first transmissions count and are lost. 0: never.
+  Bytes burst_every{0};
+  std::int64_t burst_frames = 0;
   bool operator==(const Script&) const = default;
 };
 

@@ -204,10 +204,18 @@ void describe(V& v, Blackhole& s) {
 }
 
 template <class V>
+void describe(V& v, Drops::Burst& s) {
+  v("every", s.every, "payload that passes between two bursts",
+    FieldRule{.low = 1, .required = true});
+  v("frames", s.frames, "data segments lost in a row", FieldRule{.low = 1, .required = true});
+}
+
+template <class V>
 void describe(V& v, Drops& s) {
   v("from", s.from, "the node that sends them", kRequired);
   v("data_segments", s.data_segments, "ordinals of the data segments, from 1",
-    FieldRule{.low = 1, .required = true});
+    FieldRule{.low = 1});
+  v("burst", s.burst, "data segments lost in a row, again and again");
 }
 
 template <class V>

@@ -33,8 +33,14 @@ struct SwitchSpec {
 // What concerns one direction of a link is a list of records, each `from` the node that sends (or
 // "a:eth1", should a node be linked to itself): `drops: [{from: a, data_segments: [40]}]`.
 struct Drops {
+  /// Frames lost in a row, each time so much payload has passed.
+  struct Burst {
+    Bytes every;
+    std::int64_t frames = 0;
+  };
   std::string from;
   std::vector<std::int64_t> data_segments;
+  std::optional<Burst> burst;
 };
 
 struct Reordering {

@@ -74,6 +74,8 @@ struct Stack {
   std::string congestion = "cubic";        ///< reno | cubic
   bool hystart = true;                     ///< CUBIC leaves slow start by HyStart
   int initial_window = 10;                 ///< segments (RFC 6928)
+  bool local_slow_start = true;            ///< the initial window also holds where no router is
+                                           ///< in between; off: there the window starts open
   bool byte_counting = true;               ///< growth counts acknowledged segments, not ACKs
   Nagle nagle = Nagle::minshall;
   bool whole_segment_window = false;       ///< a segment is sent only if all of it fits the window
@@ -131,6 +133,8 @@ struct Stack {
   Time persist_min = Time::milliseconds(200);
   Time persist_max = Time::seconds(120);
   Time slow_timer = Time{};                ///< RTO counted in ticks of this (BSD: 500 ms); 0: none
+  Time clock_tick{};                       ///< step of the clock programs read and set timers by
+                                           ///< (VxWorks: the system clock); 0: too fine to matter
 
   /// Calls `visit(name, field, words)` for every parameter. Parser, schema, `check --resolved` and
   /// the catalog all go through this list, so a parameter exists everywhere or nowhere.
@@ -143,6 +147,7 @@ struct Stack {
     visit("congestion", s.congestion, "congestion control: reno or cubic");
     visit("hystart", s.hystart, "CUBIC leaves slow start by HyStart");
     visit("initial_window", s.initial_window, "initial congestion window in segments");
+    visit("local_slow_start", s.local_slow_start, "slow start also where no router is in between");
     visit("byte_counting", s.byte_counting, "growth counts acknowledged segments, not ACKs");
     visit("nagle", s.nagle, "which short segments wait for an acknowledgement");
     visit("whole_segment_window", s.whole_segment_window, "segments are never cut to the window");
@@ -192,6 +197,7 @@ struct Stack {
     visit("persist_min", s.persist_min, "shortest persist timer");
     visit("persist_max", s.persist_max, "longest persist timer");
     visit("slow_timer", s.slow_timer, "tick in which RTO is counted (BSD 500 ms); 0: none");
+    visit("clock_tick", s.clock_tick, "step of the clock that programs read; 0: fine");
   }
 
   bool operator==(const Stack&) const = default;

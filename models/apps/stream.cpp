@@ -4,10 +4,11 @@
 
 namespace linerate::models {
 
-StreamWriter::StreamWriter(const experiments::Test& test)
+StreamWriter::StreamWriter(const experiments::Test& test, LocalClock clock)
     : write_size_(test.write),
       limit_(test.bytes ? test.bytes->count() : 0),
       duration_(test.duration),
+      clock_(clock),
       drains_(test.close == experiments::Closing::drained),
       schedule_(test.writes) {}
 
@@ -36,7 +37,7 @@ bool StreamWriter::begin_write(Time now) {
     current_ = std::min(write_size_.count(), limit_ - written_);
     return current_ > 0;
   }
-  if (now >= started_ + duration_) return false;
+  if (now >= until_) return false;
   current_ = write_size_.count();
   return true;
 }

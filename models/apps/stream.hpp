@@ -11,21 +11,39 @@
 
 namespace linerate::models {
 
+/// The clock that programs on a host read, and by which their timers fire.
+struct LocalClock {
+  Time tick{};   ///< 0: as fine as time itself
+  Time phase{};  ///< when a tick fell, modulo the tick
+
+  /// What a program reads at `now`: the last tick.
+  Time read(Time now) const {
+    return tick == Time{} ? now : now - (now - phase % tick + tick) % tick;
+  }
+  /// When a timer for `span`, set at `now`, fires: it counts ticks, so a begun one counts as whole.
+  Time expiry(Time now, Time span) const {
+    return tick == Time{} ? now + span : read(now) + tick * ((span + tick / 2) / tick);
+  }
+};
+
 /// Writes back to back, or on a schedule, until its bytes or its time are spent; then shuts down
 /// its half of the connection.
 class StreamWriter {
  public:
-  explicit StreamWriter(const experiments::Test& test);
+  explicit StreamWriter(const experiments::Test& test, LocalClock clock = {});
 
   /// `connected` is when the connection was established; the clock of the test starts there.
   void start(Time connected) {
     started_ = last_return_ = connected;
+    until_ = clock_.expiry(connected, duration_);
     next_due_ = first_due();
   }
   void run(Time now, tcp::Endpoint& endpoint);
   /// When to call again without being woken.
   Time deadline() const;
 
+  /// What its host's clock shows between two moments.
+  Time span(Time from, Time to) const { return clock_.read(to) - clock_.read(from); }
   Time started() const { return started_; }
   Time first_call() const { return first_call_; }    ///< when the first write() began
   Time last_return() const { return last_return_; }  ///< when the last write() came back
@@ -41,7 +59,9 @@ class StreamWriter {
   Bytes write_size_;
   std::int64_t limit_;  // bytes; 0: by time
   Time duration_;
-  bool drains_;  // closes only when everything is acknowledged
+  LocalClock clock_;
+  Time until_ = Time::never();  // no new write from here on
+  bool drains_;                 // closes only when everything is acknowledged
   std::vector<experiments::TimedWrites> schedule_;
   std::size_t group_ = 0;  // of the schedule
   std::int64_t in_group_ = 0;

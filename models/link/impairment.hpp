@@ -34,7 +34,7 @@ class Impairment {
   bool random() const { return loss_ > 0 || bit_error_rate_ > 0 || jitter_ > Time{}; }
   bool any() const {
     return random() || !blackholes_.empty() || !script_.drop_data_segments.empty() ||
-           script_.reorder_segment.has_value();
+           script_.burst_frames > 0 || script_.reorder_segment.has_value();
   }
 
   /// The fate of a frame that reaches the link at `now`.
@@ -46,6 +46,7 @@ class Impairment {
     if (first_transmission)
       for (const std::int64_t ordinal : script_.drop_data_segments)
         if (ordinal == data_segments_) return Drop::script;
+    if (first_transmission && in_burst(packet.segment.length)) return Drop::script;
     if (loss_ > 0 && random_.uniform01() < loss_) return Drop::loss;
     if (bit_error_rate_ > 0) {
       // A frame survives when every bit does; preamble and gap carry none that matter.
@@ -66,6 +67,21 @@ class Impairment {
   int positions() const { return script_.reorder_positions; }
 
  private:
+  // Whether a first transmission falls into a burst of losses.
+  bool in_burst(std::uint32_t payload) {
+    if (script_.burst_frames == 0) return false;
+    if (burst_left_ == 0 && passed_ >= script_.burst_every) {
+      burst_left_ = script_.burst_frames;
+      passed_ = {};
+    }
+    if (burst_left_ == 0) {
+      passed_ += Bytes(payload);
+      return false;
+    }
+    --burst_left_;
+    return true;
+  }
+
   double loss_;
   double bit_error_rate_;
   Time jitter_;
@@ -73,6 +89,8 @@ class Impairment {
   experiments::Script script_;
   sim::RandomStream random_;
   std::int64_t data_segments_ = 0;
+  Bytes passed_{};               ///< payload since the last burst
+  std::int64_t burst_left_ = 0;  ///< of the burst in progress
 };
 
 }  // namespace linerate::models

@@ -31,6 +31,11 @@ DatagramSource::Pace pace_of(const Test& test, std::uint32_t payload, std::uint3
   return {.numerator = std::int64_t{wire_bytes} * 8 * kSecond, .divisor = rate.bits_per_second()};
 }
 
+// One clock interrupt drives the delayed-ACK grid and the clock that programs read.
+LocalClock clock_of(const tcp::EndpointConfig& config) {
+  return {config.stack.clock_tick, config.grid_phase};
+}
+
 }  // namespace
 
 void Network::build_switches() {
@@ -110,6 +115,12 @@ std::uint32_t Network::add_route(int from_host, int from_nic, int to_host, int t
   return static_cast<std::uint32_t>(routes_.size() - 1);
 }
 
+// Whether only switches lie on the way: no host routes.
+bool Network::stays_local(const Route& route) const {
+  return std::all_of(route.wires.begin(), route.wires.end() - 1,
+                     [&](std::uint32_t wire) { return junctions_[wire].is_switch; });
+}
+
 Vlan Network::vlan_of(int host, int nic) const {
   return experiment_.hosts[host].nics[nic].vlan ? Vlan::tagged : Vlan::untagged;
 }
@@ -138,29 +149,38 @@ void Network::build_tcp(std::uint32_t test_index, const Test::Pair& pair, std::u
   const Test& test = *config_.tests[test_index];
   const auto client = static_cast<std::uint32_t>(ends_.size());
   const std::uint64_t hash = flow_hash(experiment_.seed, test_index, ordinal);
+  const std::uint32_t out =
+      add_route(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic, hash);
+  const std::uint32_t back =
+      add_route(pair.to_host, pair.to_nic, pair.from_host, pair.from_nic, hash);
+  tcp::EndpointConfig client_config = endpoint_config(test, pair.from_host, pair.from_nic);
+  tcp::EndpointConfig server_config = endpoint_config(test, pair.to_host, pair.to_nic);
+  client_config.local = server_config.local = stays_local(routes_[out]);
   auto client_app = [&]() -> Application {
     if (test.type == TestType::request_response) return Requester(test);
     if (reverse) return StreamReader(test);
-    return StreamWriter(test);
+    return StreamWriter(test, clock_of(client_config));
   };
   auto server_app = [&]() -> Application {
     if (test.type == TestType::request_response) return Responder(test);
-    if (reverse) return StreamWriter(test);
+    if (reverse) return StreamWriter(test, clock_of(server_config));
     return StreamReader(test);
   };
-  ends_.emplace_back(endpoint_config(test, pair.from_host, pair.from_nic),
+  ends_.emplace_back(client_config,
                      tcp_framing(test.ip, Bytes(0), vlan_of(pair.from_host, pair.from_nic)),
                      client_app());
-  ends_.back().route = add_route(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic, hash);
-  ends_.emplace_back(endpoint_config(test, pair.to_host, pair.to_nic),
+  ends_.back().route = out;
+  ends_.emplace_back(server_config,
                      tcp_framing(test.ip, Bytes(0), vlan_of(pair.to_host, pair.to_nic)),
                      server_app());
-  ends_.back().route = add_route(pair.to_host, pair.to_nic, pair.from_host, pair.from_nic, hash);
+  ends_.back().route = back;
   ends_.back().endpoint.listen();
 
-  for (const int host : {pair.from_host, pair.to_host})
-    random_ = random_ || experiment_.hosts[host].stack.delayed_ack_clock ==
-                             experiments::DelayedAckClock::shared_grid;
+  for (const int host : {pair.from_host, pair.to_host}) {
+    const experiments::Stack& stack = experiment_.hosts[host].stack;
+    random_ = random_ || stack.clock_tick > Time{} ||
+              stack.delayed_ack_clock == experiments::DelayedAckClock::shared_grid;
+  }
   tcp_flows_.push_back({.test = test_index,
                         .client = client,
                         .server = client + 1,

@@ -110,6 +110,7 @@ class Network {
   tcp::EndpointConfig endpoint_config(const experiments::Test& test, int host, int nic) const;
   std::uint32_t add_route(int from_host, int from_nic, int to_host, int to_nic,
                           std::uint64_t flow_hash);
+  bool stays_local(const Route& route) const;
   Vlan vlan_of(int host, int nic) const;
 
   // Event sources: wires first, then TCP ends, datagram flows, NICs, tests.

@@ -47,10 +47,12 @@ FlowFigures time_flow(const Test& test, const StreamView& v) {
   const Time closed = v.sender.closed == Time::never() ? v.reader.last_read() : v.sender.closed;
   f.receiver_elapsed = (v.reader.end_of_stream() - v.reader.started()).seconds();
   switch (test.clock) {
-    case Clock::netperf:
-      f.sender_elapsed = f.elapsed = (closed - begun).seconds();
-      f.goodput = bits_per_second(v.writer.bytes(), closed - begun);
+    case Clock::netperf: {
+      const Time span = v.writer.span(begun, closed);
+      f.sender_elapsed = f.elapsed = span.seconds();
+      f.goodput = bits_per_second(v.writer.bytes(), span);
       return f;
+    }
     case Clock::nttcp:
       // Each end times its own calls: the sender until its last write() returns.
       f.sender_elapsed = (v.writer.last_return() - begun).seconds();

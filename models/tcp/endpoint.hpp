@@ -23,6 +23,7 @@ struct EndpointConfig {
   bool no_delay = false;
   std::optional<BitRate> pacing;         ///< SO_MAX_PACING_RATE
   std::optional<std::string> congestion; ///< overrides the stack's
+  bool local = true;                     ///< no router between the two ends
   Time grid_phase{};                     ///< where this host's shared delayed-ACK grid stands
 };
 

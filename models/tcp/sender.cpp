@@ -13,6 +13,9 @@ namespace {
 
 constexpr Time kMillisecond = Time::milliseconds(1);
 
+// More segments than any window holds (RFC 7323: 1 GiB): the congestion window does not bind.
+constexpr std::int64_t kOpenWindow = std::int64_t{1} << 30;
+
 RttRules rtt_rules(const experiments::Stack& stack) {
   return {stack.rto_min, stack.rto_initial, stack.rto_max, stack.timer_tick, stack.slow_timer};
 }
@@ -20,8 +23,9 @@ RttRules rtt_rules(const experiments::Stack& stack) {
 CongestionRules congestion_rules(const EndpointConfig& config) {
   const experiments::Stack& stack = config.stack;
   const Time tick = stack.timer_tick > Time{} ? stack.timer_tick : kMillisecond;
+  const bool open = config.local && !stack.local_slow_start;
   return {congestion_algorithm(config.congestion.value_or(stack.congestion)), stack.hystart,
-          stack.initial_window, tick};
+          open ? kOpenWindow : stack.initial_window, tick};
 }
 
 TimerGrid timer_grid(const EndpointConfig& config) {

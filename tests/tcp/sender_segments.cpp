@@ -101,12 +101,14 @@ TEST_CASE("TCP_NODELAY: nothing waits", "[sender]") {
 }
 
 TEST_CASE("4.4BSD: a write reaches TCP cluster by cluster", "[sender]") {
-  // sosend hands over 2048 B at a time: an idle connection sends 1448 and waits with 600.
+  // sosend hands over 2048 B at a time, and tcp_output asks once whether the connection is idle: it
+  // sends 1448 and 600. The second cluster's 600 wait for an acknowledgment.
   models::tcp::EndpointConfig config = bsd_4_4_sender();
   config.stack.initial_window = 8;
   Script host = connected(config, syn_ack().no_sack());
-  host.write(2048).expect(sent(1, kFull)).expect_none();
-  host.at(40ms).inject(empty(1).acknowledges(1449)).expect(sent(1449, 600).flag(kPush));
+  host.write(4096).expect(sent(1, kFull)).expect(sent(1449, 600).flag(kPush));
+  host.expect(sent(2049, kFull)).expect_none();
+  host.at(40ms).inject(empty(1).acknowledges(3497)).expect(sent(3497, 600).flag(kPush));
 }
 
 TEST_CASE("RFC 1122 4.2.3.4: half of the largest window is worth a short segment", "[sender]") {
@@ -180,13 +182,12 @@ TEST_CASE("4.4BSD wakes its writer when 2048 bytes are free", "[sender]") {
   Endpoint end(config);
   end.connect(Time{});
   end.on_packet(Time::milliseconds(20), syn_ack().no_sack().segment());
-  // tcp_mss rounds 16384 up to whole segments of 1460, 17520; eight clusters fit, and the 1136 B
-  // that remain are below the low-water mark.
-  CHECK(end.write(Time::milliseconds(20), Bytes(100000)).count() == 16384);
+  // tcp_mss rounds 16384 up to whole segments of 1460, 17520; sosend, once under way, fills them.
+  CHECK(end.write(Time::milliseconds(20), Bytes(100000)).count() == 17520);
   end.take_signals();
-  end.on_packet(Time::milliseconds(40), empty(1).acknowledges(901).segment());
-  CHECK_FALSE(end.take_signals().writable);  // 2036 B
-  end.on_packet(Time::milliseconds(40), empty(1).acknowledges(1449).segment());
+  end.on_packet(Time::milliseconds(40), empty(1).acknowledges(2048).segment());
+  CHECK_FALSE(end.take_signals().writable);  // 2047 B
+  end.on_packet(Time::milliseconds(40), empty(1).acknowledges(2049).segment());
   CHECK(end.take_signals().writable);
 }
 
