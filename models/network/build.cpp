@@ -118,7 +118,7 @@ std::uint32_t Network::add_route(int from_host, int from_nic, int to_host, int t
 // Whether only switches lie on the way: no host routes.
 bool Network::stays_local(const Route& route) const {
   return std::all_of(route.wires.begin(), route.wires.end() - 1,
-                     [&](std::uint32_t wire) { return junctions_[wire].is_switch; });
+                     [&](std::uint32_t wire) { return leads_to_switch(wire); });
 }
 
 Vlan Network::vlan_of(int host, int nic) const {

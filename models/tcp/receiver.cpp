@@ -148,7 +148,12 @@ void Receiver::close_gaps() {
   const Reassembly::Joined joined = reassembly_.join(next_);
   if (joined.memory > Bytes{}) window_.join(joined.next, joined.memory);
   next_ = joined.next;
-  if (reassembly_.empty()) policy_.on_gap_closed();
+  // RFC 5681 4.2: what fills all or part of a gap is acknowledged at once. (4.4BSD: TF_ACKNOW
+  // whenever the reassembly queue is not empty.)
+  if (reassembly_.empty())
+    policy_.on_gap_closed();
+  else
+    policy_.on_out_of_order();
 }
 
 void Receiver::store(const Segment& segment, SackBlock payload, Arrival& arrival) {

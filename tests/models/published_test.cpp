@@ -80,12 +80,28 @@ TEST_CASE("nttcp, senders sharing a port: the sum is conserved") {
   CHECK(sum({"fe-incast-3-a", "fe-incast-3-b", "fe-incast-3-c"}) == Approx(94.16e6).epsilon(0.005));
 }
 
-TEST_CASE("netperf, Linux to VxWorks: the wire's ceiling, but for the known outlier") {
+TEST_CASE(
+    "netperf between VxWorks and Linux: closer than the wire's ceiling, but for the outlier") {
   const Tests model = predicted("netperf-vxworks-linux-100base-tx");
   const Tests table = published("netperf-vxworks-linux-100base-tx");
+  double sum = 0;
+  int rows = 0;
   for (const auto& [name, test] : model) {
-    if (name.rfind("l2v-", 0) != 0 || name == "l2v-s32k") continue;
+    if (name == "l2v-s32k") continue;  // 28.67 Mbit/s, a known outlier (docs/VALIDATION.md)
     INFO(name);
-    CHECK(median(model, name, "goodput") == Approx(median(table, name, "goodput")).epsilon(0.0005));
+    const double measured = median(table, name, "goodput");
+    const double error = std::abs(median(model, name, "goodput") / measured - 1);
+    const double ceiling = std::abs(kCeiling / measured - 1);
+    if (name == "v2l-s8k" || name == "v2l-m8k" || name == "v2l-m16k") CHECK(error <= ceiling / 2);
+    CHECK(error <= ceiling + 0.0005);
+    sum += error;
+    ++rows;
   }
+  CHECK(rows == 15);
+  CHECK(sum / rows <= 0.0008);  // the ceiling alone: 0.128 %
+}
+
+TEST_CASE("netperf between FreeBSD hosts: the wire's share of the answer") {
+  CHECK(median(predicted("netperf-freebsd-100base-tx"), "freebsd-best", "goodput") ==
+        Approx(93.57e6).epsilon(0.001));
 }
