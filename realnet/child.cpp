@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <exception>
 #include <string>
+#include <system_error>
 
 namespace linerate::realnet {
 namespace {
@@ -18,6 +19,18 @@ namespace {
 /// Well before ordinary processes, but not so far that a sender at full speed could keep the
 /// kernel's own network threads (priority 0) from running.
 constexpr int kPriority = -10;
+
+/// Other work on the machine should delay an end as little as possible: what the receiver reads
+/// late counts in the wrong window. Refused without privileges, and then it is as good as it gets.
+void raise_priority() {
+  static_cast<void>(::setpriority(PRIO_PROCESS, 0, kPriority));
+  try {
+    // With automatic scheduling groups a priority counts within the session's group alone, and the
+    // group has one of its own (sched(7)).
+    write_parameter("/proc/self/autogroup", std::to_string(kPriority));
+  } catch (const std::system_error&) {
+  }
+}
 
 void leave_text(FailureText failure, const std::string& text) {
   const std::size_t size = std::min(text.size(), failure.size() - 1);
@@ -27,7 +40,7 @@ void leave_text(FailureText failure, const std::string& text) {
 
 /// Makes this process die in time: with its parent even if that is killed, and after `limit`.
 void bind_lifetime(pid_t parent, Time limit) {
-  ::setpgid(0, 0);
+  ::setsid();  // a process group, and a scheduling group, of its own
   struct sigaction normal {};
   normal.sa_handler = SIG_DFL;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGALRM}) {
@@ -39,9 +52,7 @@ void bind_lifetime(pid_t parent, Time limit) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);  // it died before the line above
   ::alarm(static_cast<unsigned>(limit / Time::seconds(1)) + 1);
-  // Other work on the machine should delay an end as little as possible: what the receiver reads
-  // late counts in the wrong window. Refused without privileges, and then as good as it gets.
-  static_cast<void>(::setpriority(PRIO_PROCESS, 0, kPriority));
+  raise_priority();
   // The default slack of 50 us delays every timed wake-up.
   ::prctl(PR_SET_TIMERSLACK, 1);
 }

@@ -27,7 +27,7 @@ using FailureText = std::span<char>;
 
 class Child {
  public:
-  /// Forks. The child runs `body` in a process group of its own and is killed by the kernel after
+  /// Forks. The child runs `body` in a session of its own and is killed by the kernel after
   /// `limit` or when the parent dies; what `body` throws goes to `failure` (shared memory).
   Child(const std::function<void(const ParentLine&)>& body, FailureText failure, Time limit);
   Child(Child&& other) noexcept;

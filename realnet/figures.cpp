@@ -132,7 +132,7 @@ void add_goodput(const Test& test, const Repeat& repeat, Samples& samples) {
   if (flows.size() > 1) {
     samples.add("goodput.min", "bit/s", Better::higher,
                 *std::min_element(flows.begin(), flows.end()));
-    samples.add("fairness", "", Better::higher, fairness(flows));
+    samples.add("fairness", "fraction", Better::higher, fairness(flows));
   }
 }
 
@@ -159,9 +159,9 @@ void add_costs(const Repeat& repeat, Samples& samples) {
   }
   samples.add("sender.cpu", "s", Better::lower, sender_cpu);
   samples.add("receiver.cpu", "s", Better::lower, receiver_cpu);
-  samples.add("sender.calls", "", Better::neither, sends);
-  samples.add("receiver.calls", "", Better::neither, reads);
-  samples.add("retransmits", "", Better::lower, retransmits);
+  samples.add("sender.calls", "count", Better::neither, sends);
+  samples.add("receiver.calls", "count", Better::neither, reads);
+  samples.add("retransmits", "count", Better::lower, retransmits);
 }
 
 /// Ports that send the test's data.

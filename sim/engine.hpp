@@ -28,8 +28,11 @@ template <class Model>
 class Engine {
  public:
   /// `sources` entities, numbered from 0, may schedule (at most 2^24).
-  explicit Engine(std::uint32_t sources) : sequences_(sources, 0) {
+  explicit Engine(std::uint32_t sources) : sources_(sources) {
     LINERATE_CHECK(sources <= kMaxSources, "a source entity fits 24 bits");
+    next_order_.reserve(sources);
+    for (std::uint32_t source = 0; source < sources; ++source)
+      next_order_.push_back(order_key(source, 0));
   }
 
   /// Time of the event being dispatched, or where the last run ended.
@@ -43,12 +46,16 @@ class Engine {
   /// done.
   template <class Kind>
   requires std::is_enum_v<Kind>
-  void schedule(std::uint32_t source, Time at, Kind kind, std::uint32_t target,
-                std::uint64_t argument = 0) {
-    LINERATE_CHECK(source < sequences_.size(), "an event's source is one of the engine's");
+  [[gnu::always_inline]] void schedule(std::uint32_t source, Time at, Kind kind,
+                                       std::uint32_t target, std::uint64_t argument = 0) {
+    LINERATE_CHECK(source < sources_, "an event's source is one of the engine's");
     LINERATE_CHECK(at >= now_, "an event is scheduled for now or later");
+    // Counting up the whole key counts the sequence, until it would run into the source's bits.
+    const std::uint64_t order = next_order_[source]++;
+    LINERATE_CHECK((next_order_[source] & kSequenceMask) != 0,
+                   "a source's sequence number fits 40 bits");
     queue_.push({.at = at,
-                 .order = order_key(source, sequences_[source]++),
+                 .order = order,
                  .target = target,
                  .kind = static_cast<std::uint32_t>(kind),
                  .argument = argument});
@@ -60,12 +67,8 @@ class Engine {
   RunEnd run(Model& model, Time until, Stop&& stop, std::uint64_t check_every = 4096) {
     LINERATE_CHECK(check_every > 0, "the stop predicate is asked every so many events");
     std::uint64_t next_check = events_ + check_every;
-    while (!queue_.empty()) {
-      if (queue_.top().at > until) {
-        now_ = until > now_ ? until : now_;
-        return RunEnd::reached;
-      }
-      const Event event = queue_.take();
+    Event event;
+    while (queue_.take_until(until, event)) {
       now_ = event.at;
       ++events_;
       model.dispatch(event);
@@ -74,7 +77,9 @@ class Engine {
         next_check = events_ + check_every;
       }
     }
-    return RunEnd::drained;
+    if (queue_.empty()) return RunEnd::drained;
+    now_ = until > now_ ? until : now_;
+    return RunEnd::reached;
   }
 
   RunEnd run(Model& model, Time until) {
@@ -83,7 +88,8 @@ class Engine {
 
  private:
   EventQueue queue_;
-  std::vector<std::uint64_t> sequences_;  // next sequence number of each source
+  std::uint32_t sources_;
+  std::vector<std::uint64_t> next_order_;  // the order key of each source's next event
   Time now_{};
   std::uint64_t events_ = 0;
 };

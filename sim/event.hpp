@@ -31,6 +31,7 @@ static_assert(sizeof(Event) == 32);
 static_assert(std::is_trivially_copyable_v<Event>);
 
 constexpr int kSequenceBits = 40;
+constexpr std::uint64_t kSequenceMask = (std::uint64_t{1} << kSequenceBits) - 1;
 constexpr std::uint32_t kMaxSources = 1u << (64 - kSequenceBits);
 
 /// The tie-break of an event: its source entity (24 bits), then how many events that source had

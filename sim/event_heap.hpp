@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 #include "sim/check.hpp"
@@ -10,21 +11,24 @@
 namespace linerate::sim {
 
 /// Min-heap by `before`. Four children a node halve the levels of a binary heap, and the four lie
-/// side by side. take() leaves a hole at the root; since handling an event nearly always schedules
+/// side by side. Taking leaves a hole at the root; since handling an event nearly always schedules
 /// another, the next push() drops into the hole and the pair costs one sift.
 class EventHeap {
  public:
-  bool empty() const { return size() == 0; }
-  std::size_t size() const { return nodes_.size() - (hole_ ? 1 : 0); }
+  EventHeap() { grow(); }
 
-  void push(const Event& event) {
-    if (hole_) {
-      hole_ = false;
-      sift_down(event);
-      return;
+  bool empty() const { return used_ == hole_; }
+  std::size_t size() const { return used_ - hole_; }
+
+  /// Returns whether the heap is now larger than ever since it was last as small as this.
+  [[gnu::always_inline]] bool push(const Event& event) {
+    if (hole_ == 0) [[unlikely]] {
+      append(event);
+      return true;
     }
-    nodes_.push_back(event);
-    sift_up(event);
+    hole_ = 0;
+    sift_down(event);
+    return false;
   }
 
   /// The earliest event; the heap is not empty.
@@ -36,7 +40,7 @@ class EventHeap {
   /// Removes and returns the earliest event; the heap is not empty.
   Event take() {
     close_hole();
-    hole_ = true;
+    hole_ = 1;
     return nodes_.front();
   }
 
@@ -44,25 +48,38 @@ class EventHeap {
   template <class Visitor>
   void drain(Visitor&& visit) {
     close_hole();
-    for (const Event& event : nodes_) visit(event);
-    nodes_.clear();
+    for (std::size_t i = 0; i < used_; ++i) {
+      visit(nodes_[i]);
+      nodes_[i] = kVacant;
+    }
+    used_ = 0;
   }
 
  private:
   static constexpr std::size_t kArity = 4;
+  static constexpr std::size_t kFirstFamilies = 16;
+  // Later than every event. Nodes not in use hold it, so that a node always has four children to
+  // compare and the choice among them needs no branch.
+  static constexpr Event kVacant{.at = Time::never(),
+                                 .order = std::numeric_limits<std::uint64_t>::max()};
 
   void close_hole() {
-    if (!hole_) return;
-    hole_ = false;
-    const Event last = nodes_.back();
-    nodes_.pop_back();
-    if (!nodes_.empty()) sift_down(last);
+    if (hole_ != 0) [[unlikely]]
+      fill_hole_with_last();
   }
 
-  // Places `event`, whose node is the last one, among its ancestors.
-  void sift_up(const Event& event) {
+  [[gnu::noinline]] void fill_hole_with_last() {
+    hole_ = 0;
+    const Event last = nodes_[--used_];
+    nodes_[used_] = kVacant;
+    if (used_ > 0) sift_down(last);
+  }
+
+  // Adds a node and places `event` there or among its ancestors.
+  [[gnu::noinline]] void append(const Event& event) {
+    if (used_ == nodes_.size()) grow();
     Event* const nodes = nodes_.data();
-    std::size_t i = nodes_.size() - 1;
+    std::size_t i = used_++;
     while (i > 0) {
       const std::size_t parent = (i - 1) / kArity;
       if (!before(event, nodes[parent])) break;
@@ -73,32 +90,32 @@ class EventHeap {
   }
 
   // Places `event` at or below the vacant root.
-  void sift_down(const Event& event) {
+  [[gnu::noinline]] void sift_down(const Event& event) {
     Event* const nodes = nodes_.data();
-    const std::size_t size = nodes_.size();
-    std::size_t i = 0;
-    for (;;) {
-      const std::size_t child = i * kArity + 1;
-      if (child >= size) break;
-      std::size_t least = child;
-      if (child + kArity <= size) [[likely]] {
-        // A small tournament: two independent comparisons, then one.
-        const std::size_t left = child + (before(nodes[child + 1], nodes[child]) ? 1 : 0);
-        const std::size_t right = child + 2 + (before(nodes[child + 3], nodes[child + 2]) ? 1 : 0);
-        least = before(nodes[right], nodes[left]) ? right : left;
-      } else {
-        for (std::size_t c = child + 1; c < size; ++c)
-          if (before(nodes[c], nodes[least])) least = c;
-      }
-      if (!before(nodes[least], event)) break;
-      nodes[i] = nodes[least];
-      i = least;
+    Event* node = nodes;
+    for (std::size_t child = 1; child < used_;) {
+      // A small tournament: two independent comparisons, then one.
+      Event* const family = nodes + child;
+      Event* const left = family + (before(family[1], family[0]) ? 1 : 0);
+      Event* const right = family + 2 + (before(family[3], family[2]) ? 1 : 0);
+      Event* const least = before(*right, *left) ? right : left;
+      if (!before(*least, event)) break;
+      *node = *least;
+      node = least;
+      child = static_cast<std::size_t>(least - nodes) * kArity + 1;
     }
-    nodes[i] = event;
+    *node = event;
+  }
+
+  // The root and whole families of four.
+  void grow() {
+    const std::size_t families = nodes_.empty() ? kFirstFamilies : (nodes_.size() - 1) / kArity * 2;
+    nodes_.resize(1 + families * kArity, kVacant);
   }
 
   std::vector<Event> nodes_;
-  bool hole_ = false;  // nodes_[0] has been taken and awaits a successor
+  std::size_t used_ = 0;  // nodes in use, a vacant root included
+  std::size_t hole_ = 0;  // 1: nodes_[0] has been taken and awaits a successor
 };
 
 }  // namespace linerate::sim

@@ -9,11 +9,13 @@
 #include "sim/event.hpp"
 #include "sim/event_heap.hpp"
 #include "sim/event_ladder.hpp"
+#include "sim/event_row.hpp"
 #include "sim/units.hpp"
 
 namespace linerate::sim {
 
-/// A priority queue of events in their total order. Small populations live in a 4-ary heap alone.
+/// A priority queue of events in their total order. A dozen events live in a sorted row, which a
+/// 4-ary heap takes over from when they are more; both hold everything or nothing then.
 /// Above about a thousand, a ladder keeps what is at or after a moving horizon roughly sorted; what
 /// it last gave up is sorted into a run, and the heap holds what was pushed before the horizon
 /// since. Where an event waits never shows: everything before the horizon precedes everything else,
@@ -21,35 +23,93 @@ namespace linerate::sim {
 class EventQueue {
  public:
   bool empty() const { return size() == 0; }
-  std::size_t size() const { return heap_.size() + (run_.size() - run_next_) + ladder_.size(); }
+  std::size_t size() const {
+    return row_.size() + heap_.size() + (run_.size() - run_next_) + ladder_.size();
+  }
 
-  void push(const Event& event) {
-    if (event.at < horizon_) {
-      heap_.push(event);
-      if (heap_.size() > spill_above_) [[unlikely]]
-        spill();
+  [[gnu::always_inline]] void push(const Event& event) {
+    if (in_row_ && !row_.full()) {
+      LINERATE_CHECK(event.at < Time::never(), "an event that never happens is not scheduled");
+      row_.push(event);
     } else {
-      ladder_.push(event);
+      push_many(event);
     }
   }
 
   /// The earliest event. The queue is not empty; the reference lives until the next call.
   const Event& top() {
+    if (in_row_) {
+      LINERATE_CHECK(!row_.empty(), "only a queue with events has an earliest one");
+      return row_.top();
+    }
     if (run_has_earliest()) return run_[run_next_];
     return heap_.top();
   }
 
   /// Removes and returns the earliest event. The queue is not empty.
   Event take() {
-    if (run_has_earliest()) return run_[run_next_++];
-    return heap_.take();
+    top();  // checks
+    Event event;
+    take_until(Time::never(), event);
+    return event;
+  }
+
+  /// Removes the earliest event into `event` unless it is later than `until` or there is none;
+  /// returns whether it did.
+  [[gnu::always_inline]] bool take_until(Time until, Event& event) {
+    if (!in_row_) return take_until_from_many(until, event);
+    if (row_.empty() || row_.top().at > until) [[unlikely]]
+      return false;
+    event = row_.take();
+    return true;
   }
 
  private:
   // The ladder pays off above about a thousand events (bench/hold_model) and costs a pass over all
-  // of them to enter, so it is left only well below.
+  // of them to enter, so it is left only well below. The same holds for heap and row.
   static constexpr std::size_t kSpillAbove = 1024;
   static constexpr std::size_t kCollapseBelow = 512;
+  static constexpr std::size_t kRowBelow = 6;
+
+  [[gnu::noinline]] void push_many(const Event& event) {
+    if (in_row_) {
+      in_row_ = false;
+      row_.drain([this](const Event& each) { heap_.push(each); });
+    }
+    if (event.at < horizon_) [[likely]] {
+      const bool grew = heap_.push(event);
+      if (grew && heap_.size() > spill_above_) [[unlikely]]
+        spill();
+    } else {
+      ladder_.push(event);
+    }
+  }
+
+  [[gnu::noinline]] bool take_until_from_many(Time until, Event& event) {
+    // Without a ladder all is in the heap: one question instead of four.
+    if (horizon_ != Time::never()) return take_until_from_all(until, event);
+    if (heap_.empty() || heap_.top().at > until) [[unlikely]]
+      return false;
+    event = heap_.take();
+    if (heap_.size() < kRowBelow) {
+      heap_.drain([this](const Event& each) { row_.push(each); });
+      in_row_ = true;
+    }
+    return true;
+  }
+
+  // As take_until, where the ladder is engaged.
+  bool take_until_from_all(Time until, Event& event) {
+    if (empty()) return false;
+    if (run_has_earliest()) {
+      if (run_[run_next_].at > until) return false;
+      event = run_[run_next_++];
+      return true;
+    }
+    if (heap_.top().at > until) return false;
+    event = heap_.take();
+    return true;
+  }
 
   // Whether the earliest event is the run's; else it is the heap's.
   bool run_has_earliest() {
@@ -64,7 +124,7 @@ class EventQueue {
 
   // The heap has grown too large: it moves into the ladder and with it the rest of the run, which
   // the horizon now lies before.
-  void spill() {
+  [[gnu::noinline]] void spill() {
     Time first = heap_.top().at;
     if (run_next_ < run_.size()) first = std::min(first, run_[run_next_].at);
     if (horizon_ == Time::never()) {
@@ -84,7 +144,7 @@ class EventQueue {
 
   // Run and heap are empty: the ladder's earliest events become the run and the horizon moves
   // behind them, or so few are left that all go back to the heap.
-  void refill() {
+  [[gnu::noinline]] void refill() {
     LINERATE_CHECK(ladder_.size() > 0, "only a queue with events has an earliest one");
     spill_above_ = kSpillAbove;
     run_.clear();
@@ -99,6 +159,8 @@ class EventQueue {
     }
   }
 
+  EventRow row_;  // all events, while in_row_
+  bool in_row_ = true;
   EventHeap heap_;          // at < horizon_
   std::vector<Event> run_;  // at < horizon_, sorted
   std::size_t run_next_ = 0;

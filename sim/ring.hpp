@@ -33,7 +33,7 @@ class Ring {
   std::size_t size() const { return size_; }
   std::size_t capacity() const { return capacity_; }
 
-  void push_back(T value) {
+  [[gnu::always_inline]] void push_back(T value) {
     if (size_ == capacity_) [[unlikely]]
       grow();
     slots_[(head_ + size_) & (capacity_ - 1)] = std::move(value);
@@ -43,6 +43,14 @@ class Ring {
     LINERATE_CHECK(size_ > 0, "only a ring with elements is popped");
     head_ = (head_ + 1) & (capacity_ - 1);
     --size_;
+  }
+  /// Removes the front and returns it.
+  T take_front() {
+    LINERATE_CHECK(size_ > 0, "only a ring with elements is popped");
+    T& front = slots_[head_];
+    head_ = (head_ + 1) & (capacity_ - 1);
+    --size_;
+    return std::move(front);
   }
   void clear() { head_ = size_ = 0; }
 
@@ -61,7 +69,7 @@ class Ring {
  private:
   static constexpr std::size_t kFirstCapacity = 8;
 
-  void grow() {
+  [[gnu::noinline]] void grow() {
     const std::size_t wider = capacity_ == 0 ? kFirstCapacity : capacity_ * 2;
     auto moved = std::make_unique<T[]>(wider);
     for (std::size_t i = 0; i < size_; ++i) moved[i] = std::move((*this)[i]);

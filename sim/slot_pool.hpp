@@ -33,15 +33,26 @@ class SlotPool {
  public:
   /// Takes a slot and puts `value` into it. Allocates only when more are live than ever before.
   Handle acquire(T value = T{}) {
-    if (first_free_ == kNone) [[unlikely]]
+    const Taken taken = take();
+    taken.value = std::move(value);
+    return taken.handle;
+  }
+
+  /// A slot as its last tenant left it.
+  struct Taken {
+    Handle handle;
+    T& value;
+  };
+  /// As acquire(), for callers that set every member they will read: large values are not written
+  /// twice.
+  Taken take() {
+    if (first_free_ == nullptr) [[unlikely]]
       grow();
-    const std::uint32_t index = first_free_;
-    Slot& slot = at(index);
+    Slot& slot = *first_free_;
     first_free_ = slot.next_free;
-    slot.value = std::move(value);
     ++slot.generation;
     ++live_;
-    return {index, slot.generation};
+    return {{slot.index, slot.generation}, slot.value};
   }
 
   /// Gives the slot back; every copy of the handle is stale from now on.
@@ -49,7 +60,7 @@ class SlotPool {
     Slot& slot = checked(handle);
     ++slot.generation;
     slot.next_free = first_free_;
-    first_free_ = handle.index;
+    first_free_ = &slot;
     --live_;
   }
 
@@ -59,7 +70,7 @@ class SlotPool {
   /// Slots held now: acquired and not yet released.
   std::uint32_t live() const { return live_; }
   /// Slots that exist, held or free.
-  std::uint32_t capacity() const { return static_cast<std::uint32_t>(blocks_.size()) * kBlock; }
+  std::uint32_t capacity() const { return capacity_; }
 
   /// Calls `visit(handle, value)` for every live slot, in index order: the account at the end.
   template <class Visitor>
@@ -73,35 +84,42 @@ class SlotPool {
  private:
   struct Slot {
     T value{};
-    std::uint32_t generation = 0;
-    std::uint32_t next_free = 0;
+    std::uint32_t generation = kFirstFree;
+    std::uint32_t index = 0;
+    Slot* next_free = nullptr;
   };
   static constexpr std::uint32_t kBlockBits = 8;
   static constexpr std::uint32_t kBlock = 1u << kBlockBits;
-  static constexpr std::uint32_t kNone = ~0u;
+  // Free slots have even generations. They start above the 0 of a default handle, so that a handle,
+  // which is odd or 0, is valid exactly when the generations are equal.
+  static constexpr std::uint32_t kFirstFree = 2;
 
   Slot& at(std::uint32_t index) { return blocks_[index >> kBlockBits][index & (kBlock - 1)]; }
 
   Slot& checked(Handle handle) {
-    LINERATE_CHECK(handle.index < capacity(), "a handle points into its pool");
+    LINERATE_CHECK(handle.index < capacity_, "a handle points into its pool");
     Slot& slot = at(handle.index);
-    LINERATE_CHECK(slot.generation == handle.generation && handle.generation % 2 == 1,
+    LINERATE_CHECK(slot.generation == handle.generation,
                    "a handle is used only while its slot is held");
     return slot;
   }
 
-  void grow() {
+  [[gnu::noinline]] void grow() {
     const std::uint32_t first = capacity();
-    LINERATE_CHECK(first < kNone - kBlock, "a pool's index fits 32 bits");
+    LINERATE_CHECK(first <= ~0u - kBlock, "a pool's index fits 32 bits");
     blocks_.push_back(std::make_unique<Slot[]>(kBlock));
+    capacity_ += kBlock;
     for (std::uint32_t i = kBlock; i-- > 0;) {
-      at(first + i).next_free = first_free_;
-      first_free_ = first + i;
+      Slot& slot = at(first + i);
+      slot.index = first + i;
+      slot.next_free = first_free_;
+      first_free_ = &slot;
     }
   }
 
   std::vector<std::unique_ptr<Slot[]>> blocks_;
-  std::uint32_t first_free_ = kNone;
+  std::uint32_t capacity_ = 0;
+  Slot* first_free_ = nullptr;
   std::uint32_t live_ = 0;
 };
 

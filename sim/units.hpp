@@ -56,6 +56,10 @@ class Time {
   std::int64_t ps_ = 0;
 };
 
+// By value: std::max hands out references, for which a compiler stores its operands in memory.
+constexpr Time later(Time a, Time b) { return a < b ? b : a; }
+constexpr Time earlier(Time a, Time b) { return b < a ? b : a; }
+
 /// A number of bytes.
 class Bytes {
  public:

@@ -18,27 +18,42 @@ class DatagramSource {
     std::int64_t divisor = 1;
   };
 
-  DatagramSource(Pace pace, Time duration) : pace_(pace), duration_(duration) {}
+  DatagramSource(Pace pace, Time duration)
+      : divisor_(pace.divisor),
+        whole_(Time::picoseconds(pace.numerator / pace.divisor)),
+        rest_(pace.numerator % pace.divisor),
+        duration_(duration) {}
 
-  void start(Time now) { started_ = now; }
-  /// When the next frame is due; Time::never() after the last.
-  Time due() const {
-    if (started_ == Time::never()) return Time::never();
-    __extension__ using Wide = __int128;
-    const Wide offset = static_cast<Wide>(sent_) * pace_.numerator / pace_.divisor;
-    const Time at = started_ + Time::picoseconds(static_cast<std::int64_t>(offset));
-    return at < started_ + duration_ ? at : Time::never();
+  void start(Time now) {
+    started_ = due_ = now;
+    end_ = now + duration_;
   }
+  /// When the next frame is due; Time::never() after the last.
+  Time due() const { return due_ < end_ ? due_ : Time::never(); }
   /// Ordinal of the frame now sent, from 1.
-  std::int64_t next() { return ++sent_; }
+  std::int64_t next() {
+    // Frame n is due at floor(n x interval): carrying the fraction along saves a wide division.
+    due_ += whole_;
+    fraction_ += rest_;
+    if (fraction_ >= divisor_) {
+      fraction_ -= divisor_;
+      due_ += Time::picoseconds(1);
+    }
+    return ++sent_;
+  }
   std::int64_t sent() const { return sent_; }
   Time started() const { return started_; }
 
  private:
-  Pace pace_;
+  std::int64_t divisor_;
+  Time whole_;         // of the interval, and
+  std::int64_t rest_;  // the fraction that is left of it, over the divisor
+  Time due_ = Time::never();
+  std::int64_t fraction_ = 0;  // of a picosecond that due_ leaves out, over the divisor
+  Time end_{};
+  std::int64_t sent_ = 0;
   Time duration_;
   Time started_ = Time::never();
-  std::int64_t sent_ = 0;
 };
 
 /// Counts what arrives, how late and in which order.
@@ -57,7 +72,7 @@ class DatagramSink {
     if (ordinal < highest_) ++reordered_;
     highest_ = std::max(highest_, ordinal);
     delay_sum_ += now - sent;
-    delay_max_ = std::max(delay_max_, now - sent);
+    delay_max_ = later(delay_max_, now - sent);
     last_ = now;
   }
 

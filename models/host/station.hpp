@@ -2,8 +2,6 @@
 // are modelled, but the stations stand on the path, so that a cost is all they lack.
 #pragma once
 
-#include <algorithm>
-
 #include "sim/units.hpp"
 
 namespace linerate::models {
@@ -12,7 +10,7 @@ class Station {
  public:
   /// Serves a request that arrives at `now` and costs `cost`; returns when it is done.
   Time serve(Time now, Time cost) {
-    free_at_ = std::max(now, free_at_) + cost;
+    free_at_ = later(now, free_at_) + cost;
     busy_ += cost;
     return free_at_;
   }

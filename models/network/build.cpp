@@ -83,6 +83,20 @@ WireConfig Network::wire_config(const experiments::Link& link, int from_end) {
   return config;
 }
 
+Network::Junction Network::junction_at(const experiments::PortRef& port) const {
+  Junction junction;
+  junction.node = static_cast<std::uint32_t>(port.node);
+  if (port.kind == NodeKind::switch_) {
+    const SwitchState& s = switches_[port.node];
+    const bool plain = !s.cut_through && !s.fabric_rate && s.fabric_per_frame == Time{};
+    junction.kind = plain ? Junction::Kind::plain_switch : Junction::Kind::other_switch;
+    junction.latency = s.latency;
+  } else {
+    junction.nic = nic_index(port.node, port.port);
+  }
+  return junction;
+}
+
 void Network::build_wires() {
   wires_.reserve(experiment_.links.size() * 2);
   for (std::size_t i = 0; i < experiment_.links.size(); ++i) {
@@ -95,8 +109,7 @@ void Network::build_wires() {
               link, end,
               sim::RandomStream({.seed = config_.seed, .entity = source, .name = "impairment"})));
       random_ = random_ || wires_.back().random();
-      const experiments::PortRef& to = link.ends[1 - end];
-      junctions_.push_back({to.kind == NodeKind::switch_, static_cast<std::uint32_t>(to.node)});
+      junctions_.push_back(junction_at(link.ends[1 - end]));
     }
   }
 }
@@ -106,13 +119,23 @@ std::uint32_t Network::add_route(int from_host, int from_nic, int to_host, int t
   Route route;
   route.from_host = static_cast<std::uint32_t>(from_host);
   route.to_host = static_cast<std::uint32_t>(to_host);
-  route.to_nic = nic_index(to_host, to_nic);
+  route.first_hop = static_cast<std::uint32_t>(hops_.size());
   for (const experiments::Hop& hop :
        config_.topology->path(from_host, from_nic, to_host, to_nic, hash))
     route.wires.push_back(static_cast<std::uint32_t>(hop.link * 2 + hop.from_end));
   LINERATE_CHECK(!route.wires.empty(), "the parser refused tests between unreachable hosts");
+  hops_.insert(hops_.end(), route.wires.begin(), route.wires.end());
+  hops_.push_back(kArrived);
+  LINERATE_CHECK(junctions_[route.wires.back()].nic == nic_index(to_host, to_nic),
+                 "a route ends at the NIC it was asked for");
   routes_.push_back(std::move(route));
   return static_cast<std::uint32_t>(routes_.size() - 1);
+}
+
+void Network::set_route(TcpEnd& end, std::uint32_t route) const {
+  end.route = route;
+  end.first_hop = routes_[route].first_hop;
+  end.host = routes_[route].from_host;
 }
 
 // Whether only switches lie on the way: no host routes.
@@ -169,11 +192,11 @@ void Network::build_tcp(std::uint32_t test_index, const Test::Pair& pair, std::u
   ends_.emplace_back(client_config,
                      tcp_framing(test.ip, Bytes(0), vlan_of(pair.from_host, pair.from_nic)),
                      client_app());
-  ends_.back().route = out;
+  set_route(ends_.back(), out);
   ends_.emplace_back(server_config,
                      tcp_framing(test.ip, Bytes(0), vlan_of(pair.to_host, pair.to_nic)),
                      server_app());
-  ends_.back().route = back;
+  set_route(ends_.back(), back);
   ends_.back().endpoint.listen();
 
   for (const int host : {pair.from_host, pair.to_host}) {
@@ -207,8 +230,10 @@ void Network::build_datagrams(std::uint32_t test_index, const Test::Pair& pair,
                     DatagramSink(test.omit, test.duration));
   flow.test = test_index;
   flow.route = route;
+  flow.first_hop = routes_[route].first_hop;
+  flow.from_host = routes_[route].from_host;
+  flow.to_host = routes_[route].to_host;
   flow.payload = payload;
-  flow.ip_bytes = raw ? 0 : static_cast<std::uint32_t>(framing.packet_size(size).count());
   flow.wire_bytes = wire_bytes;
   flow.start = test.start;
   flow.raw = raw;
@@ -220,6 +245,9 @@ void Network::build_tests() {
   for (std::uint32_t index = 0; index < config_.tests.size(); ++index) {
     const Test& test = *config_.tests[index];
     std::uint64_t ordinal = 0;
+    FlowRange range;
+    range.first_tcp = static_cast<std::uint32_t>(tcp_flows_.size());
+    range.first_datagram = static_cast<std::uint32_t>(datagram_flows_.size());
     for (const Test::Pair& pair : test.pairs) {
       for (int flow = 0; flow < test.flows; ++flow, ++ordinal) {
         if (test.type == TestType::udp_stream || test.type == TestType::raw_frames) {
@@ -236,6 +264,9 @@ void Network::build_tests() {
         }
       }
     }
+    range.end_tcp = static_cast<std::uint32_t>(tcp_flows_.size());
+    range.end_datagram = static_cast<std::uint32_t>(datagram_flows_.size());
+    flows_of_test_.push_back(range);
     // About a hundred samples of a timed test, one a tenth of a second of one by volume.
     constexpr std::int64_t kSamples = 100;
     sample_period_.push_back(test.bytes
@@ -247,12 +278,12 @@ void Network::build_tests() {
 
 Network::Network(const NetworkConfig& config) : config_(config), experiment_(*config.experiment) {
   build_switches();
-  build_wires();
   for (const experiments::Host& host : experiment_.hosts) {
     stations_.emplace_back();
     first_nic_.push_back(static_cast<std::uint32_t>(nics_.size()));
     for (const experiments::Nic& nic : host.nics) nics_.emplace_back(nic);
   }
+  build_wires();
   build_tests();
   end_base_ = static_cast<std::uint32_t>(wires_.size());
   datagram_base_ = end_base_ + static_cast<std::uint32_t>(ends_.size());

@@ -20,7 +20,8 @@ namespace linerate::models {
 /// Where frames of one conversation go: the wires to cross, in order.
 struct Route {
   std::vector<std::uint32_t> wires;
-  std::uint32_t from_host = 0, to_host = 0, to_nic = 0;  ///< to_nic: index into the network's NICs
+  std::uint32_t first_hop = 0;  ///< where they stand in the network's list of hops
+  std::uint32_t from_host = 0, to_host = 0;
 };
 
 using Application = std::variant<StreamWriter, StreamReader, Requester, Responder>;
@@ -33,7 +34,9 @@ struct TcpEnd {
   tcp::Endpoint endpoint;
   Application application;
   std::uint32_t route = 0;
-  Framing framing;  ///< of a segment without options
+  std::uint32_t first_hop = 0;  ///< of its route
+  std::uint32_t host = 0;       ///< where it runs
+  Framing framing;              ///< of a segment without options
   sim::LazyTimer timer;
   Backlog in_device;  ///< our frames the device still holds (for small queues)
   Time connected = Time::never();
@@ -60,8 +63,9 @@ struct DatagramFlow {
   DatagramSink sink;
   std::uint32_t test = 0;
   std::uint32_t route = 0;
-  std::uint32_t payload = 0;   ///< datagram payload, or the whole frame when raw
-  std::uint32_t ip_bytes = 0;  ///< 0 when raw
+  std::uint32_t first_hop = 0;  ///< of its route
+  std::uint32_t from_host = 0, to_host = 0;
+  std::uint32_t payload = 0;  ///< datagram payload, or the whole frame when raw
   std::uint32_t wire_bytes = 0;
   std::int64_t refused = 0;  ///< frames the sender's own queue had no room for
   Time start{};

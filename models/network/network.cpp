@@ -12,6 +12,78 @@ constexpr Time kHopeless = Time::seconds(600);
 
 }  // namespace
 
+inline Wire::Sent Network::transmit(Time now, std::uint32_t index,
+                                    sim::SlotPool<Packet>::Taken frame, Time not_before) {
+  Wire& wire = wires_[index];
+  const Wire::Sent sent = wire.send(now, frame.handle, frame.value, not_before);
+  if (sent.drop != Drop::none) [[unlikely]]
+    packets_.release(frame.handle);
+  else if (sent.wake)
+    engine_->schedule(index, sent.arrival, Kind::arrival, index);
+  return sent;
+}
+
+inline void Network::hand_up(Time now, PacketHandle handle, const Packet& packet) {
+  if (packet.kind == PacketKind::tcp) return hand_up_segment(now, handle, packet);
+  DatagramFlow& flow = datagram_flows_[packet.receiver];
+  stations_[flow.to_host].receive(now);
+  flow.sink.receive(now, packet.sent, static_cast<std::int64_t>(packet.segment.sequence),
+                    flow.payload);
+  last_progress_ = now;
+  packets_.release(handle);
+}
+
+inline void Network::on_arrival(Time now, std::uint32_t index) {
+  Wire& wire = wires_[index];
+  const PacketHandle handle = wire.arrive();
+  // The next head is scheduled before anything else, so that it takes this event's place.
+  if (wire.in_flight()) engine_->schedule(index, wire.next_arrival(), Kind::arrival, index);
+  Packet& packet = packets_.get(handle);
+  const Junction& at = junctions_[index];
+  const std::uint32_t next = hops_[++packet.hop];
+  if (next == kArrived) {
+    if (nics_[at.nic].moderated()) return enqueue(now, at.nic, handle);
+    return hand_up(now, handle, packet);
+  }
+  Time ready;
+  switch (at.kind) {
+    case Junction::Kind::plain_switch:
+      ready = packet.tail + at.latency;
+      break;
+    case Junction::Kind::other_switch:
+      ready = through_switch(now, switches_[at.node], wire, wires_[next], packet);
+      break;
+    case Junction::Kind::host:
+      ready = stations_[at.node].transmit(stations_[at.node].receive(now));
+      break;
+  }
+  transmit(now, next, {handle, packet}, ready);
+}
+
+inline void Network::dispatch(const sim::Event& event) {
+  const Time now = engine_->now();
+  const Kind kind = event.kind_as<Kind>();
+  if (kind == Kind::arrival) [[likely]]
+    return on_arrival(now, event.target);
+  switch (kind) {
+    case Kind::arrival:
+      return;
+    case Kind::timer:
+      return on_timer(now, event.target, event.argument);
+    case Kind::start:
+      return start_flow(now, event.target);
+    case Kind::due:
+      return send_datagram(now, event.target);
+    case Kind::poll:
+      if (event.argument == nics_[event.target].batch()) poll(now, event.target);
+      return;
+    case Kind::device:
+      return on_device(now, event.target);
+    case Kind::sample:
+      return take_sample(now, event.target);
+  }
+}
+
 bool Network::run() {
   for (std::uint32_t i = 0; i < tcp_flows_.size(); ++i)
     engine_->schedule(end_source(tcp_flows_[i].client), tcp_flows_[i].start, Kind::start, i);
@@ -37,76 +109,22 @@ bool Network::run() {
   return !stopped;
 }
 
-void Network::dispatch(const sim::Event& event) {
-  const Time now = engine_->now();
-  switch (event.kind_as<Kind>()) {
-    case Kind::arrival:
-      return on_arrival(event.target);
-    case Kind::timer:
-      return on_timer(now, event.target, event.argument);
-    case Kind::start:
-      return start_flow(now, event.target);
-    case Kind::due:
-      return send_datagram(now, event.target);
-    case Kind::poll:
-      if (event.argument == nics_[event.target].batch()) poll(now, event.target);
-      return;
-    case Kind::device:
-      return on_device(now, event.target);
-    case Kind::sample:
-      return take_sample(now, event.target);
-  }
+// When a switch that cuts through or has a limited fabric can put a frame on its next wire.
+Time Network::through_switch(Time now, SwitchState& at, const Wire& from, const Wire& to,
+                             const Packet& packet) {
+  // Cut-through needs an idle egress that is not faster than the ingress, or it would run dry.
+  const bool cuts =
+      at.cut_through && to.rate() <= from.rate() && to.idle_from() <= now + at.latency;
+  const Time ready = (cuts ? now : packet.tail) + at.latency;
+  if (!at.fabric_rate && at.fabric_per_frame == Time{}) return ready;
+  const Time cost = std::max(
+      at.fabric_rate ? serialization_time(Bytes(packet.wire_bytes), *at.fabric_rate) : Time{},
+      at.fabric_per_frame);
+  return std::max(ready, at.fabric.serve(now, cost) + at.latency);
 }
 
-void Network::on_arrival(std::uint32_t index) {
-  const Time now = engine_->now();
-  Wire& wire = wires_[index];
-  const PacketHandle handle = wire.arrive();
-  // The next head is scheduled before anything else, so that it takes this event's place.
-  if (wire.in_flight()) engine_->schedule(index, wire.next_arrival(), Kind::arrival, index);
-  Packet& packet = packets_.get(handle);
-  const Route& route = routes_[packet.route];
-  if (++packet.hop < route.wires.size())
-    return forward(now, junctions_[index], wire, route.wires[packet.hop], handle, packet);
-  receive(now, route.to_nic, handle);
-}
-
-void Network::forward(Time now, const Junction& at, const Wire& from, std::uint32_t next,
-                      PacketHandle handle, Packet& packet) {
-  Wire& out = wires_[next];
-  Time ready = packet.tail;
-  if (at.is_switch) {
-    SwitchState& s = switches_[at.node];
-    // Cut-through needs an idle egress that is not faster than the ingress, or it would run dry.
-    const bool cuts =
-        s.cut_through && out.rate() <= from.rate() && out.idle_from() <= now + s.latency;
-    ready = (cuts ? now : packet.tail) + s.latency;
-    if (s.fabric_rate || s.fabric_per_frame > Time{}) {
-      const Time cost = std::max(
-          s.fabric_rate ? serialization_time(Bytes(packet.wire_bytes), *s.fabric_rate) : Time{},
-          s.fabric_per_frame);
-      ready = std::max(ready, s.fabric.serve(now, cost) + s.latency);
-    }
-  } else {
-    ready = stations_[at.node].transmit(stations_[at.node].receive(now));
-  }
-  Wire::Sent sent;
-  transmit(now, next, handle, packet, ready, sent);
-}
-
-void Network::transmit(Time now, std::uint32_t index, PacketHandle handle, Packet& packet,
-                       Time not_before, Wire::Sent& sent) {
-  Wire& wire = wires_[index];
-  sent = wire.send(now, handle, packet, not_before);
-  if (sent.drop != Drop::none)
-    packets_.release(handle);
-  else if (sent.wake)
-    engine_->schedule(index, wire.next_arrival(), Kind::arrival, index);
-}
-
-void Network::receive(Time now, std::uint32_t nic_index, PacketHandle handle) {
+void Network::enqueue(Time now, std::uint32_t nic_index, PacketHandle handle) {
   ReceiveQueue& nic = nics_[nic_index];
-  if (!nic.moderated()) return hand_up(now, handle);
   switch (nic.add(handle)) {
     case ReceiveQueue::Step::wait:
       return;
@@ -137,24 +155,100 @@ void Network::poll(Time now, std::uint32_t nic_index) {
       merged.segment.frames = static_cast<std::uint8_t>(merged.segment.frames + 1);
       packets_.release(waiting[i++]);
     }
-    hand_up(now, head);
+    hand_up(now, head, merged);
   }
   nic.polled();
 }
 
-void Network::hand_up(Time now, PacketHandle handle) {
-  const Packet& packet = packets_.get(handle);
-  stations_[routes_[packet.route].to_host].receive(now);
-  if (packet.kind != PacketKind::tcp) {
-    DatagramFlow& flow = datagram_flows_[packet.receiver];
-    flow.sink.receive(now, packet.sent, static_cast<std::int64_t>(packet.segment.sequence),
-                      flow.payload);
-    last_progress_ = now;
-    packets_.release(handle);
-    return;
+// Tells the endpoint what has left the device since it was last asked.
+inline void Network::settle_device(Time now, TcpEnd& end) {
+  if (end.in_device.empty()) return;
+  const std::int64_t left = end.in_device.expire(now);
+  if (left > 0) end.endpoint.on_transmitted(now, Bytes(left));
+}
+
+inline void Network::run_application(Time now, TcpEnd& end) {
+  std::visit([&](auto& app) { app.run(now, end.endpoint); }, end.application);
+  if (end.closed == Time::never() && end.endpoint.peer_closed()) end.closed = now;
+}
+
+// Lets the application act on what the endpoint has to tell; returns whether segments may have come
+// of it.
+inline bool Network::heed_signals(Time now, std::uint32_t index) {
+  TcpEnd& end = ends_[index];
+  const tcp::Signals signals = end.endpoint.take_signals();
+  if (signals.acked_all) end.last_acked = now;
+  if (!signals.any()) return !end.endpoint.output().empty();
+  if (signals.connected) {
+    end.connected = now;
+    std::visit(
+        [now](auto& app) {
+          if constexpr (requires { app.start(now); }) app.start(now);
+        },
+        end.application);
   }
+  if (signals.readable) last_progress_ = now;
+  run_application(now, end);
+  check_finished(index);
+  return true;
+}
+
+// `segment` may lie in the endpoint's output, which on_transmitted() can move: it is copied first.
+inline void Network::emit(Time now, TcpEnd& end, std::uint32_t receiver,
+                          const tcp::Segment& segment) {
+  // Options count as payload of a framing without any.
+  const Bytes carried{std::int64_t{segment.length} + segment.option_bytes};
+  const auto frame = packets_.take();
+  Packet& packet = frame.value;
+  packet.receiver = receiver;
+  packet.hop = end.first_hop;
+  packet.kind = PacketKind::tcp;
+  tcp::copy(segment, packet.segment);
+  const auto ip_bytes = static_cast<std::uint32_t>(end.framing.packet_size(carried).count());
+  packet.wire_bytes = static_cast<std::uint32_t>(end.framing.wire_size(carried).count());
+  packet.sent = now;
+  end.wire_bytes_sent += packet.wire_bytes;
+  const std::uint32_t wire = hops_[end.first_hop];
+  const Wire::Sent sent = transmit(now, wire, frame, stations_[end.host].transmit(now));
+  if (wires_[wire].emulated_path() || sent.departure <= now)
+    end.endpoint.on_transmitted(now, Bytes(ip_bytes));
+  else
+    end.in_device.add(sent.departure, ip_bytes);
+}
+
+inline void Network::arm(std::uint32_t index) {
+  TcpEnd& end = ends_[index];
+  Time deadline = end.endpoint.next_timer();
+  std::visit(
+      [&](auto& app) {
+        if constexpr (requires { app.deadline(); }) deadline = std::min(deadline, app.deadline());
+      },
+      end.application);
+  const Time at = end.timer.set(deadline);
+  if (at != Time::never())
+    engine_->schedule(end_source(index), std::max(at, engine_->now()), Kind::timer, index,
+                      end.timer.generation());
+  if (!end.device_event && end.endpoint.waits_for_device() && !end.in_device.empty()) {
+    end.device_event = true;
+    engine_->schedule(end_source(index), end.in_device.departure(0), Kind::device, index);
+  }
+}
+
+void Network::service(Time now, std::uint32_t index) {
+  TcpEnd& end = ends_[index];
+  do {
+    std::vector<tcp::Segment>& output = end.endpoint.output();
+    // By index: a device that lets go at once lets the endpoint emit more meanwhile.
+    for (std::size_t i = 0; i < output.size(); ++i) emit(now, end, index ^ 1u, output[i]);
+    output.clear();
+  } while (heed_signals(now, index));
+  arm(index);
+}
+
+void Network::hand_up_segment(Time now, PacketHandle handle, const Packet& packet) {
   const std::uint32_t index = packet.receiver;
   TcpEnd& end = ends_[index];
+  stations_[end.host].receive(now);
   settle_device(now, end);
   end.endpoint.on_packet(now, packet.segment);
   packets_.release(handle);
@@ -188,54 +282,6 @@ void Network::on_device(Time now, std::uint32_t index) {
   service(now, index);
 }
 
-// Tells the endpoint what has left the device since it was last asked.
-void Network::settle_device(Time now, TcpEnd& end) {
-  if (end.in_device.empty()) return;
-  const std::int64_t left = end.in_device.expire(now);
-  if (left > 0) end.endpoint.on_transmitted(now, Bytes(left));
-}
-
-void Network::service(Time now, std::uint32_t index) {
-  TcpEnd& end = ends_[index];
-  do {
-    std::vector<tcp::Segment>& output = end.endpoint.output();
-    // By index and by value: a device that lets go at once lets the endpoint emit more meanwhile.
-    for (std::size_t i = 0; i < output.size(); ++i) {
-      const tcp::Segment segment = output[i];
-      emit(now, end, index ^ 1u, segment);
-    }
-    output.clear();
-  } while (heed_signals(now, index));
-  arm(index);
-}
-
-// Lets the application act on what the endpoint has to tell; returns whether segments may have come
-// of it.
-bool Network::heed_signals(Time now, std::uint32_t index) {
-  TcpEnd& end = ends_[index];
-  const tcp::Signals signals = end.endpoint.take_signals();
-  if (signals.acked_all) end.last_acked = now;
-  if (!signals.connected && !signals.writable && !signals.readable && !signals.acked_all)
-    return !end.endpoint.output().empty();
-  if (signals.connected) {
-    end.connected = now;
-    std::visit(
-        [now](auto& app) {
-          if constexpr (requires { app.start(now); }) app.start(now);
-        },
-        end.application);
-  }
-  if (signals.readable) last_progress_ = now;
-  run_application(now, end);
-  check_finished(index);
-  return true;
-}
-
-void Network::run_application(Time now, TcpEnd& end) {
-  std::visit([&](auto& app) { app.run(now, end.endpoint); }, end.application);
-  if (end.closed == Time::never() && end.endpoint.peer_closed()) end.closed = now;
-}
-
 void Network::check_finished(std::uint32_t index) {
   TcpFlow& flow = tcp_flows_[index / 2];
   if (flow.finished) return;
@@ -253,67 +299,20 @@ void Network::check_finished(std::uint32_t index) {
   if (!config_.tests[flow.test]->background) --unfinished_;
 }
 
-void Network::emit(Time now, TcpEnd& end, std::uint32_t receiver, const tcp::Segment& segment) {
-  // Options count as payload of a framing without any.
-  const Bytes carried{std::int64_t{segment.length} + segment.option_bytes};
-  const PacketHandle handle = packets_.acquire();
-  Packet& packet = packets_.get(handle);
-  packet.receiver = receiver;
-  packet.route = end.route;
-  packet.hop = 0;
-  packet.kind = PacketKind::tcp;
-  packet.segment = segment;
-  packet.ip_bytes = static_cast<std::uint32_t>(end.framing.packet_size(carried).count());
-  packet.wire_bytes = static_cast<std::uint32_t>(end.framing.wire_size(carried).count());
-  packet.sent = now;
-  end.wire_bytes_sent += packet.wire_bytes;
-  const std::uint32_t ip_bytes = packet.ip_bytes;
-  const Route& route = routes_[end.route];
-  Wire::Sent sent;
-  transmit(now, route.wires.front(), handle, packet, stations_[route.from_host].transmit(now),
-           sent);
-  if (wires_[route.wires.front()].emulated_path() || sent.departure <= now)
-    end.endpoint.on_transmitted(now, Bytes(ip_bytes));
-  else
-    end.in_device.add(sent.departure, ip_bytes);
-}
-
-void Network::arm(std::uint32_t index) {
-  TcpEnd& end = ends_[index];
-  Time deadline = end.endpoint.next_timer();
-  std::visit(
-      [&](auto& app) {
-        if constexpr (requires { app.deadline(); }) deadline = std::min(deadline, app.deadline());
-      },
-      end.application);
-  const Time at = end.timer.set(deadline);
-  if (at != Time::never())
-    engine_->schedule(end_source(index), std::max(at, engine_->now()), Kind::timer, index,
-                      end.timer.generation());
-  if (!end.device_event && end.endpoint.waits_for_device() && !end.in_device.empty()) {
-    end.device_event = true;
-    engine_->schedule(end_source(index), end.in_device.departure(0), Kind::device, index);
-  }
-}
-
 void Network::send_datagram(Time now, std::uint32_t index) {
   DatagramFlow& flow = datagram_flows_[index];
-  const PacketHandle handle = packets_.acquire();
-  Packet& packet = packets_.get(handle);
+  const auto frame = packets_.take();
+  Packet& packet = frame.value;
   packet.receiver = index;
-  packet.route = flow.route;
-  packet.hop = 0;
+  packet.hop = flow.first_hop;
   packet.kind = flow.raw ? PacketKind::raw : PacketKind::datagram;
-  packet.ip_bytes = flow.ip_bytes;
   packet.wire_bytes = flow.wire_bytes;
   packet.sent = now;
   packet.segment.sequence = static_cast<std::uint64_t>(flow.source.next());
   packet.segment.length = flow.payload;
   packet.segment.retransmission = false;
-  const Route& route = routes_[flow.route];
-  Wire::Sent sent;
-  transmit(now, route.wires.front(), handle, packet, stations_[route.from_host].transmit(now),
-           sent);
+  const Wire::Sent sent =
+      transmit(now, hops_[flow.first_hop], frame, stations_[flow.from_host].transmit(now));
   if (sent.drop == Drop::queue) ++flow.refused;
   const Time due = flow.source.due();
   if (due != Time::never())
@@ -326,20 +325,19 @@ void Network::take_sample(Time now, std::uint32_t test) {
   const Time period = sample_period_[test];
   Sample sample{
       .from = now - period, .to = now, .bytes = 0, .retransmits = 0, .cwnd = 0, .srtt = {}};
-  std::int64_t flows = 0;
-  for (const TcpFlow& flow : tcp_flows_) {
-    if (flow.test != test) continue;
+  const FlowRange& own = flows_of_test_[test];
+  for (std::uint32_t i = own.first_tcp; i < own.end_tcp; ++i) {
+    const TcpFlow& flow = tcp_flows_[i];
     const std::uint32_t sender = flow.data_from_client ? flow.client : flow.server;
     const tcp::Info info = ends_[sender].endpoint.info();
     sample.bytes += ends_[sender ^ 1u].endpoint.info().bytes_received;
     sample.retransmits += info.retransmits;
     sample.cwnd += static_cast<double>(info.cwnd);
     sample.srtt += info.srtt;
-    ++flows;
   }
-  for (const DatagramFlow& flow : datagram_flows_)
-    if (flow.test == test) sample.bytes += flow.sink.bytes();
-  if (flows > 0) {
+  for (std::uint32_t i = own.first_datagram; i < own.end_datagram; ++i)
+    sample.bytes += datagram_flows_[i].sink.bytes();
+  if (const std::int64_t flows = own.end_tcp - own.first_tcp; flows > 0) {
     sample.cwnd /= static_cast<double>(flows);
     sample.srtt = sample.srtt / flows;
   }

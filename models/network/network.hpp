@@ -53,7 +53,7 @@ class Network {
   bool run();
 
   /// Called by the engine.
-  void dispatch(const sim::Event& event);
+  [[gnu::always_inline]] void dispatch(const sim::Event& event);
 
   /// Whether anything in this network draws random numbers, so that repeats can differ.
   bool random() const { return random_; }
@@ -76,7 +76,9 @@ class Network {
   /// How long the fabric of a switch has been busy, if it limits.
   Time fabric_busy(std::uint32_t index) const { return switches_[index].fabric.busy(); }
   /// The node a wire leads to.
-  bool leads_to_switch(std::uint32_t wire) const { return junctions_[wire].is_switch; }
+  bool leads_to_switch(std::uint32_t wire) const {
+    return junctions_[wire].kind != Junction::Kind::host;
+  }
   std::uint32_t far_node(std::uint32_t wire) const { return junctions_[wire].node; }
   bool gave_up() const { return gave_up_; }
 
@@ -85,8 +87,12 @@ class Network {
 
   /// What a wire leads to.
   struct Junction {
-    bool is_switch = false;
+    /// `plain` switches store and forward at the speed of their ports.
+    enum class Kind : std::uint8_t { plain_switch, other_switch, host };
+    Kind kind = Kind::host;
     std::uint32_t node = 0;
+    std::uint32_t nic = 0;  ///< of a host: index among all NICs
+    Time latency{};         ///< of a plain switch
   };
   struct SwitchState {
     Time latency{};
@@ -98,9 +104,18 @@ class Network {
     std::vector<std::unique_ptr<SharedBuffer>> port_buffers;
   };
 
+  /// The flows of one test stand together: [first, end) of either kind.
+  struct FlowRange {
+    std::uint32_t first_tcp = 0, end_tcp = 0;
+    std::uint32_t first_datagram = 0, end_datagram = 0;
+  };
+  // In a route's list of hops: there is none left.
+  static constexpr std::uint32_t kArrived = ~0u;
+
   // Building (build.cpp).
   void build_switches();
   void build_wires();
+  Junction junction_at(const experiments::PortRef& port) const;
   WireConfig wire_config(const experiments::Link& link, int from_end);
   void build_tests();
   void build_tcp(std::uint32_t test, const experiments::Test::Pair& pair, std::uint64_t ordinal,
@@ -110,6 +125,7 @@ class Network {
   tcp::EndpointConfig endpoint_config(const experiments::Test& test, int host, int nic) const;
   std::uint32_t add_route(int from_host, int from_nic, int to_host, int to_nic,
                           std::uint64_t flow_hash);
+  void set_route(TcpEnd& end, std::uint32_t route) const;
   bool stays_local(const Route& route) const;
   Vlan vlan_of(int host, int nic) const;
 
@@ -120,25 +136,27 @@ class Network {
   std::uint32_t test_source(std::uint32_t test) const { return test_base_ + test; }
 
   // The way of a frame.
-  void on_arrival(std::uint32_t wire);
-  void forward(Time now, const Junction& at, const Wire& from, std::uint32_t next,
-               PacketHandle handle, Packet& packet);
-  void transmit(Time now, std::uint32_t wire, PacketHandle handle, Packet& packet, Time not_before,
-                Wire::Sent& sent);
-  void receive(Time now, std::uint32_t nic, PacketHandle handle);
+  [[gnu::always_inline]] void on_arrival(Time now, std::uint32_t wire);
+  Time through_switch(Time now, SwitchState& at, const Wire& from, const Wire& to,
+                      const Packet& packet);
+  [[gnu::always_inline]] Wire::Sent transmit(Time now, std::uint32_t wire,
+                                             sim::SlotPool<Packet>::Taken frame, Time not_before);
+  void enqueue(Time now, std::uint32_t nic, PacketHandle handle);
   void poll(Time now, std::uint32_t nic);
-  void hand_up(Time now, PacketHandle handle);
+  [[gnu::always_inline]] void hand_up(Time now, PacketHandle handle, const Packet& packet);
+  void hand_up_segment(Time now, PacketHandle handle, const Packet& packet);
 
   // TCP ends and applications.
   void start_flow(Time now, std::uint32_t flow);
   void on_timer(Time now, std::uint32_t end, std::uint64_t generation);
   void on_device(Time now, std::uint32_t end);
-  void settle_device(Time now, TcpEnd& end);
+  [[gnu::always_inline]] void settle_device(Time now, TcpEnd& end);
   void service(Time now, std::uint32_t index);
-  bool heed_signals(Time now, std::uint32_t index);
-  void run_application(Time now, TcpEnd& end);
-  void emit(Time now, TcpEnd& end, std::uint32_t receiver, const tcp::Segment& segment);
-  void arm(std::uint32_t index);
+  [[gnu::always_inline]] bool heed_signals(Time now, std::uint32_t index);
+  [[gnu::always_inline]] void run_application(Time now, TcpEnd& end);
+  [[gnu::always_inline]] void emit(Time now, TcpEnd& end, std::uint32_t receiver,
+                                   const tcp::Segment& segment);
+  [[gnu::always_inline]] void arm(std::uint32_t index);
   void check_finished(std::uint32_t end);
 
   void send_datagram(Time now, std::uint32_t flow);
@@ -153,10 +171,12 @@ class Network {
   std::vector<ReceiveQueue> nics_;
   std::vector<Wire> wires_;
   std::vector<Junction> junctions_;  // by wire
+  std::vector<std::uint32_t> hops_;  // the wires of every route in order, each with kArrived
   std::vector<Route> routes_;
   std::vector<TcpEnd> ends_;
   std::vector<TcpFlow> tcp_flows_;  // flow i has ends 2i and 2i+1
   std::vector<DatagramFlow> datagram_flows_;
+  std::vector<FlowRange> flows_of_test_;
   std::vector<std::vector<Sample>> samples_;
   std::vector<Time> sample_period_;  // by test
   sim::SlotPool<Packet> packets_;

@@ -12,15 +12,14 @@ namespace linerate::models {
 enum class PacketKind : std::uint8_t { tcp, datagram, raw };
 
 struct Packet {
-  std::uint32_t receiver = 0;  ///< index of the port of call (endpoint or sink) it goes to
-  std::uint32_t route = 0;     ///< index of its route
-  std::uint16_t hop = 0;       ///< wires crossed so far
-  PacketKind kind = PacketKind::tcp;
+  std::uint32_t receiver = 0;    ///< index of the port of call (endpoint or sink) it goes to
+  std::uint32_t hop = 0;         ///< where the network's list of hops names the wire it is on
   std::uint32_t wire_bytes = 0;  ///< with preamble and gap
-  std::uint32_t ip_bytes = 0;    ///< what the stack handed down; 0 for raw frames
-  Time sent{};                   ///< when the application or stack handed it down
-  Time tail{};                   ///< when its last bit arrives, if it was announced by its head
-  tcp::Segment segment;          ///< kind tcp; else only `sequence` (ordinal) and `length`
+  PacketKind kind = PacketKind::tcp;
+  Time sent{};           ///< when the application or stack handed it down
+  Time tail{};           ///< when its last bit arrives; later than the frame where it was announced
+                         ///< by its head
+  tcp::Segment segment;  ///< kind tcp; else only `sequence` (ordinal) and `length`
 };
 
 using PacketHandle = sim::Handle;

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 
+#include "experiments/results/quantity.hpp"
 #include "models/report/report.hpp"
 
 namespace linerate::models {
 
 namespace {
 
+using experiments::format_quantity;
 using experiments::Limit;
 using experiments::Test;
 using experiments::TestType;
@@ -62,11 +64,12 @@ void add_links(const Subject& s, double goodput, std::vector<Limit>& limits) {
     const experiments::Link& link = s.experiment.links[index / 2];
     const double busy = wire.busy().seconds() / span;
     const auto rate = static_cast<double>(wire.rate().bits_per_second());
-    limits.push_back(make_limit(
-        s, "link " + link.name, busy,
-        fmt::format("{:.4g} of {:.4g} bit/s on the wire; {:.4g} bit/s of it is this test's payload",
-                    busy * rate, rate, goodput),
-        fmt::format("links.{}.{}", link.name, link.medium.empty() ? "rate" : "medium")));
+    limits.push_back(
+        make_limit(s, "link " + link.name, busy,
+                   fmt::format("{} of {} on the wire; {} of it is this test's payload",
+                               format_quantity(busy * rate, "bit/s"),
+                               format_quantity(rate, "bit/s"), format_quantity(goodput, "bit/s")),
+                   fmt::format("links.{}.{}", link.name, link.medium.empty() ? "rate" : "medium")));
   }
 }
 

@@ -21,11 +21,11 @@ AckPolicy::AckPolicy(const experiments::Stack& stack, Time grid_phase)
       grid_{stack.timer_tick, Time{}, stack.coarse_timers ? TimerWheel::levels : TimerWheel::flat},
       phase_(grid_phase) {}
 
-bool AckPolicy::linux_rules() const {
+inline bool AckPolicy::linux_rules() const {
   return stack_.ack_rule == AckRule::linux_receive || stack_.ack_rule == AckRule::linux_2_2;
 }
 
-Time AckPolicy::tick_of(Time now) const {
+inline Time AckPolicy::tick_of(Time now) const {
   return stack_.timer_tick == Time{} ? now : now - now % stack_.timer_tick;
 }
 
@@ -44,7 +44,8 @@ void AckPolicy::on_data(Time now, const Segment& segment, const ReceiveWindow& w
 
 // Between segments that come faster than half the minimum, the timeout decays towards it; slower
 // ones raise it; a gap above the RTO means that the peer starts over.
-void AckPolicy::estimate_interval(Time now, const ReceiveWindow& window, const PathView& path) {
+inline void AckPolicy::estimate_interval(Time now, const ReceiveWindow& window,
+                                         const PathView& path) {
   // Within one tick of the last arrival a timeout at the minimum stays there.
   if (interval_ == stack_.delayed_ack_min && now - last_data_ < stack_.timer_tick) return;
   const Time tick = tick_of(now);
@@ -112,7 +113,7 @@ bool AckPolicy::due(Time now, Sequence next, const ReceiveWindow& window, bool g
   return arm(now, path);
 }
 
-bool AckPolicy::owed_now(Sequence next, const ReceiveWindow& window, bool gap) {
+inline bool AckPolicy::owed_now(Sequence next, const ReceiveWindow& window, bool gap) {
   if (immediate_) return true;
   const Bytes unacknowledged(static_cast<std::int64_t>(next - window.advertised_at()));
   switch (stack_.ack_rule) {
@@ -131,7 +132,7 @@ bool AckPolicy::owed_now(Sequence next, const ReceiveWindow& window, bool gap) {
 
 // More than one segment waits and the window's edge can advance; while the reader lags, its next
 // read will send the ACK.
-bool AckPolicy::owed_by_receive_rule(Sequence next, const ReceiveWindow& window) {
+inline bool AckPolicy::owed_by_receive_rule(Sequence next, const ReceiveWindow& window) {
   const Bytes unacknowledged(static_cast<std::int64_t>(next - window.advertised_at()));
   if (unacknowledged <= window.segment_size()) return false;
   check_space(window);
@@ -158,7 +159,7 @@ bool AckPolicy::compress(Time now, Sequence next, const ReceiveWindow& window,
   return false;
 }
 
-Time AckPolicy::delay(const PathView& path) const {
+inline Time AckPolicy::delay(const PathView& path) const {
   const Time least = stack_.delayed_ack_min;
   Time most = stack_.delayed_ack_max;
   // An interval above the minimum is bounded by the RTT where that is known (Linux 2.4 on).
@@ -168,7 +169,7 @@ Time AckPolicy::delay(const PathView& path) const {
 }
 
 // Sets the delayed-ACK timer; true when the one already set is so near that the ACK leaves now.
-bool AckPolicy::arm(Time now, const PathView& path) {
+inline bool AckPolicy::arm(Time now, const PathView& path) {
   if (stack_.delayed_ack_clock == DelayedAckClock::shared_grid) {
     if (delayed_ != Time::never()) return false;
     const Time period = stack_.delayed_ack_grid;
@@ -191,7 +192,7 @@ bool AckPolicy::arm(Time now, const PathView& path) {
 
 // A window update is due when it at least doubles the offer (Linux), or opens it by two segments
 // or half of the buffer (BSD tcp_output()).
-bool AckPolicy::update_owed(Sequence next, const ReceiveWindow& window) {
+inline bool AckPolicy::update_owed(Sequence next, const ReceiveWindow& window) {
   const Bytes offered = window.offered(next);
   if (linux_rules()) {
     if (offered * 2 > window.clamp()) return false;

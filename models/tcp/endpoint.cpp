@@ -129,6 +129,27 @@ void Endpoint::State::begin(Time now, const Segment& segment) {
   signals.connected = true;
 }
 
+inline void Endpoint::State::collect() {
+  signals.writable |= sender.take_writable();
+  if (waits_for_acks && sender.all_acked()) {
+    waits_for_acks = false;
+    signals.acked_all = true;
+  }
+}
+
+inline void Endpoint::State::on_established_segment(Time now, const Segment& segment) {
+  if (segment.has(kSyn)) {  // the peer did not see our ACK of its SYN-ACK
+    send_ack(now);
+    return;
+  }
+  const Arrival arrival = receiver.on_segment(now, segment, sender.path(now, segment));
+  if (arrival.acceptable && segment.has(kAck)) sender.on_ack(now, segment);
+  sender.push(now);
+  if (receiver.ack_due(now)) send_ack(now);
+  signals.readable |= arrival.data_arrived || arrival.end_of_stream;
+  collect();
+}
+
 void Endpoint::State::on_handshake(Time now, const Segment& segment) {
   if (phase == Phase::listening && segment.has(kSyn)) {
     peer = segment.syn;
@@ -150,31 +171,10 @@ void Endpoint::State::on_handshake(Time now, const Segment& segment) {
   }
 }
 
-void Endpoint::State::on_established_segment(Time now, const Segment& segment) {
-  if (segment.has(kSyn)) {  // the peer did not see our ACK of its SYN-ACK
-    send_ack(now);
-    return;
-  }
-  const Arrival arrival = receiver.on_segment(now, segment, sender.path(now, segment));
-  if (arrival.acceptable && segment.has(kAck)) sender.on_ack(now, segment);
-  sender.push(now);
-  if (receiver.ack_due(now)) send_ack(now);
-  signals.readable |= arrival.data_arrived || arrival.end_of_stream;
-  collect();
-}
-
 void Endpoint::State::on_handshake_timer(Time now) {
   syn_timer = Time::never();
   ++syn_retries;
   send_syn(now);
-}
-
-void Endpoint::State::collect() {
-  signals.writable |= sender.take_writable();
-  if (waits_for_acks && sender.all_acked()) {
-    waits_for_acks = false;
-    signals.acked_all = true;
-  }
 }
 
 Endpoint::Endpoint(const EndpointConfig& config) : state_(new State(config)) {}

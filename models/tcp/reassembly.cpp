@@ -87,10 +87,6 @@ void Reassembly::make_recent(SackBlock block) {
   recent_count_ = count;
 }
 
-int Reassembly::block_count(int room) const {
-  return std::min(room, recent_count_ + (duplicate_pending() ? 1 : 0));
-}
-
 int Reassembly::report(int room, std::array<SackBlock, 4>& blocks) {
   room = std::min(room, 4);
   int count = 0;

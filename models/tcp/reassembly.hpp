@@ -41,7 +41,10 @@ class Reassembly {
   bool duplicate_pending() const { return duplicate_.right > duplicate_.left; }
 
   /// Number of blocks a SACK option with room for `room` would carry.
-  int block_count(int room) const;
+  int block_count(int room) const {
+    const int blocks = recent_count_ + (duplicate_pending() ? 1 : 0);
+    return blocks < room ? blocks : room;
+  }
   /// Writes at most `room` blocks, the D-SACK first, then the block changed last, and forgets the
   /// D-SACK. Returns how many.
   int report(int room, std::array<SackBlock, 4>& blocks);

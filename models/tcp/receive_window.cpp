@@ -13,7 +13,6 @@ using experiments::WindowRule;
 
 constexpr Bytes kLargestUnscaled{65535};
 constexpr int kLargestShift = 14;       // RFC 7323 section 2.3
-constexpr int kRatioShift = 8;          // Linux keeps payload / memory in 256ths
 constexpr Bytes kSmallestBuffer{2304};  // Linux SOCK_MIN_RCVBUF: one minimal packet
 // Linux moves a queue that wastes memory into pages: 4096 B less the trailer hold the payload, and
 // a descriptor of 256 B is counted beside each.
@@ -26,16 +25,13 @@ Bytes round_up(Bytes size, Bytes unit) { return round_down(size + unit - Bytes(1
 
 }  // namespace
 
-void QueuedMemory::push(Sequence end, Bytes memory) {
-  if (tail_ - head_ > mask_) {
-    std::vector<Slot> larger(slots_.size() * 2);
-    for (std::uint64_t i = head_; i != tail_; ++i) larger[i - head_] = slots_[i & mask_];
-    tail_ -= head_;
-    head_ = 0;
-    slots_ = std::move(larger);
-    mask_ = slots_.size() - 1;
-  }
-  slots_[tail_++ & mask_] = {end, memory};
+void QueuedMemory::grow() {
+  std::vector<Slot> larger(slots_.size() * 2);
+  for (std::uint64_t i = head_; i != tail_; ++i) larger[i - head_] = slots_[i & mask_];
+  tail_ -= head_;
+  head_ = 0;
+  slots_ = std::move(larger);
+  mask_ = slots_.size() - 1;
 }
 
 Bytes QueuedMemory::compact(Sequence start) {
@@ -84,11 +80,6 @@ ReceiveWindow::ReceiveWindow(const WindowSetup& setup)
 void ReceiveWindow::resize(Bytes buffer) {
   buffer_ = buffer;
   full_space_ = window_of(buffer);
-}
-
-bool ReceiveWindow::linux_growth() const {
-  return stack_.window_rule == WindowRule::adv_win_scale ||
-         stack_.window_rule == WindowRule::scaling_ratio;
 }
 
 // The scale must suit the largest buffer the connection may get, since it cannot change later.
@@ -170,9 +161,7 @@ Bytes ReceiveWindow::memory_of(const Segment& segment) const {
   return memory * frames;
 }
 
-bool ReceiveWindow::admit() {
-  if (stack_.buffer_accounting == BufferAccounting::payload) return true;
-  if (used_ <= buffer_) return true;
+bool ReceiveWindow::make_room() {
   if (stack_.autotune_receive && !locked_)
     resize(std::max(buffer_, std::min(used_, stack_.receive_buffer_max)));
   if (used_ <= buffer_) return true;
@@ -189,12 +178,6 @@ void ReceiveWindow::hold(Bytes memory) {
 void ReceiveWindow::join(Sequence end, Bytes held) {
   if (stack_.buffer_accounting == BufferAccounting::payload) used_ += held;
   queue_.push(end, held);
-  queued_end_ = end;
-}
-
-void ReceiveWindow::queue(Sequence end, Bytes memory) {
-  used_ += memory;
-  queue_.push(end, memory);
   queued_end_ = end;
 }
 
@@ -264,8 +247,7 @@ Bytes ReceiveWindow::slow_growth(Bytes length, Bytes memory) const {
   return {};
 }
 
-void ReceiveWindow::sample_rtt(const Segment& segment, Time echo_age, bool queue_empty) {
-  if (!stack_.autotune_receive || segment.timestamp_echo == last_echo_) return;
+void ReceiveWindow::take_echo_age(const Segment& segment, Time echo_age, bool queue_empty) {
   last_echo_ = segment.timestamp_echo;
   if (Bytes(segment.length) < segment_size_ || echo_age <= Time{}) return;
   if (rtt_eighths_ == Time{} || echo_age * 8 < rtt_eighths_)
@@ -276,9 +258,7 @@ void ReceiveWindow::sample_rtt(const Segment& segment, Time echo_age, bool queue
 
 // Without timestamps the time to fill one window bounds the RTT from above; only smaller samples
 // count.
-void ReceiveWindow::measure_window_time(Time now, Sequence next) {
-  last_arrival_ = now;
-  if (!stack_.autotune_receive || (timing_window_ && next < window_end_)) return;
+void ReceiveWindow::take_window_time(Time now, Sequence next) {
   if (timing_window_) {
     const Time sample = std::max(now - window_start_, Time::microseconds(1)) * 8;
     if (rtt_eighths_ == Time{} || sample < rtt_eighths_) rtt_eighths_ = sample;
@@ -293,20 +273,9 @@ void ReceiveWindow::on_out_of_order(Sequence next, Sequence highest) {
     grow_buffer(copied_per_rtt_, next, highest);
 }
 
-void ReceiveWindow::release(Sequence read, Sequence next, Sequence highest) {
-  while (!queue_.empty() && queue_.front_end() <= read) {
-    read_ = queue_.front_end();
-    used_ -= queue_.pop();
-    autotune(next, highest);
-  }
-  read_ = read;
-  LINERATE_CHECK(used_ >= Bytes{}, "memory is freed once");
-}
-
 // Dynamic right-sizing (Fisk and Feng 2001), as Linux does it: the space must be twice what the
 // application copied in one RTT, and more while the rate still grows.
 void ReceiveWindow::autotune(Sequence next, Sequence highest) {
-  if (rtt_eighths_ == Time{} || last_arrival_ - copy_start_ < rtt_eighths_ / 8) return;
   std::int64_t copied = static_cast<std::int64_t>(read_ - copy_from_);
   if (stack_.window_rule == WindowRule::scaling_ratio)
     copied -= static_cast<std::int64_t>(next - read_);
@@ -331,7 +300,7 @@ void ReceiveWindow::grow_buffer(Bytes copied, Sequence next, Sequence highest) {
   clamp_ = std::min(full_space_, kLargestUnscaled * (std::int64_t{1} << scale_));
 }
 
-Bytes ReceiveWindow::window_of(Bytes space) const {
+Bytes ReceiveWindow::window_by_rule(Bytes space) const {
   switch (stack_.window_rule) {
     case WindowRule::scaling_ratio:
       return Bytes((space.count() * ratio_) >> kRatioShift);
@@ -366,10 +335,6 @@ Bytes ReceiveWindow::select_raw() const {
   return std::min(space(), kLargestUnscaled * (std::int64_t{1} << scale_));
 }
 
-bool ReceiveWindow::tight() const {
-  return linux_growth() && free_space() < std::min(clamp_, full_space_) / 2;
-}
-
 Bytes ReceiveWindow::select(Sequence next) const {
   switch (stack_.window_rule) {
     case WindowRule::scaling_ratio:
@@ -385,12 +350,12 @@ Bytes ReceiveWindow::select(Sequence next) const {
 
 // Keeps the offer while it is within one segment of the free space: whole segments otherwise
 // (RFC 1122 4.2.3.3).
-Bytes ReceiveWindow::whole_segments(Bytes free, Bytes segment) const {
+inline Bytes ReceiveWindow::whole_segments(Bytes free, Bytes segment) const {
   if (window_ <= free - segment || window_ > free) return round_down(free, segment);
   return window_;
 }
 
-Bytes ReceiveWindow::select_limited() const {
+inline Bytes ReceiveWindow::select_limited() const {
   const Bytes allowed = full_space_;
   const Bytes full = std::min(clamp_, allowed);
   const Bytes segment = std::min(segment_size_, full);

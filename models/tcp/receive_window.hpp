@@ -2,12 +2,14 @@
 // space becomes a window under each stack's rule, and how the buffer grows with the data rate.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "experiments/definition/stack.hpp"
 #include "models/tcp/segment.hpp"
+#include "sim/check.hpp"
 #include "sim/units.hpp"
 
 namespace linerate::models::tcp {
@@ -33,7 +35,11 @@ class QueuedMemory {
  public:
   QueuedMemory() : slots_(64) {}
   bool empty() const { return head_ == tail_; }
-  void push(Sequence end, Bytes memory);
+  void push(Sequence end, Bytes memory) {
+    if (tail_ - head_ > mask_) [[unlikely]]
+      grow();
+    slots_[tail_++ & mask_] = {end, memory};
+  }
   Sequence front_end() const { return slots_[head_ & mask_].end; }
   Bytes pop() { return slots_[head_++ & mask_].memory; }
   /// Packs small pieces of the queue, whose payload begins at `start`, into shared pages. Returns
@@ -45,6 +51,8 @@ class QueuedMemory {
     Sequence end;
     Bytes memory;
   };
+  void grow();
+
   std::vector<Slot> slots_;  ///< a ring; its size is a power of two, one above the mask
   std::uint64_t mask_ = 63;
   std::uint64_t head_ = 0, tail_ = 0;
@@ -73,26 +81,51 @@ class ReceiveWindow {
   /// Memory that the frames of a received segment occupy.
   Bytes memory_of(const Segment& segment) const;
   /// Whether one more segment may be stored; may grow an unlocked buffer or pack what it holds.
-  bool admit();
+  bool admit() {
+    if (used_ <= buffer_ || stack_.buffer_accounting == experiments::BufferAccounting::payload)
+        [[likely]]
+      return true;
+    return make_room();
+  }
   /// Memory of out-of-order data, counted but in no order yet.
   void hold(Bytes memory);
   /// `held` bytes of such memory have become part of the stream up to `end`.
   void join(Sequence end, Bytes held);
   /// In-order payload up to `end` enters the queue.
-  void queue(Sequence end, Bytes memory);
+  void queue(Sequence end, Bytes memory) {
+    used_ += memory;
+    queue_.push(end, memory);
+    queued_end_ = end;
+  }
   /// Updates the estimates of the peer's segment size and of payload per memory (Linux).
   SegmentClass observe(const Segment& segment, Bytes memory);
   /// Opens the window after payload of that memory; true if it grew.
   bool grow(const Segment& segment, Bytes memory);
   /// RTT samples for autotuning: by echoed timestamps before a segment is queued, by windows after.
-  void sample_rtt(const Segment& segment, Time echo_age, bool queue_empty);
-  void measure_window_time(Time now, Sequence next);
+  void sample_rtt(const Segment& segment, Time echo_age, bool queue_empty) {
+    if (stack_.autotune_receive && segment.timestamp_echo != last_echo_)
+      take_echo_age(segment, echo_age, queue_empty);
+  }
+  void measure_window_time(Time now, Sequence next) {
+    last_arrival_ = now;
+    if (stack_.autotune_receive && (!timing_window_ || next >= window_end_))
+      take_window_time(now, next);
+  }
   /// Out-of-order data means that the rate is already higher: the buffer may follow.
   void on_out_of_order(Sequence next, Sequence highest);
 
   // The application.
   /// Payload up to `read` has been copied out. `highest`: end of out-of-order data, 0 if none.
-  void release(Sequence read, Sequence next, Sequence highest);
+  void release(Sequence read, Sequence next, Sequence highest) {
+    while (!queue_.empty() && queue_.front_end() <= read) {
+      read_ = queue_.front_end();
+      used_ -= queue_.pop();
+      if (rtt_eighths_ != Time{} && last_arrival_ - copy_start_ >= rtt_eighths_ / 8)
+        autotune(next, highest);
+    }
+    read_ = read;
+    LINERATE_CHECK(used_ >= Bytes{}, "memory is freed once");
+  }
 
   // The window.
   /// The window a segment sent now would offer, before the rule that its edge never shrinks.
@@ -116,14 +149,27 @@ class ReceiveWindow {
   Bytes threshold_segment() const { return threshold_segment_; }
   Time rtt() const { return Time::picoseconds(rtt_eighths_.picoseconds() / 8); }
   /// Free space below half of the buffer: Linux then ends quick acknowledgment.
-  bool tight() const;
+  bool tight() const { return linux_growth() && free_space() < std::min(clamp_, full_space_) / 2; }
   /// Payload was refused for lack of memory: the next advertised window is zero.
   void out_of_memory() { refuse_ = true; }
 
  private:
   using Stack = experiments::Stack;
-  bool linux_growth() const;
-  Bytes window_of(Bytes space) const;   ///< payload share of buffer space
+  static constexpr int kRatioShift = 8;
+  bool linux_growth() const {
+    return stack_.window_rule == experiments::WindowRule::adv_win_scale ||
+           stack_.window_rule == experiments::WindowRule::scaling_ratio;
+  }
+  bool make_room();
+  void take_echo_age(const Segment& segment, Time echo_age, bool queue_empty);
+  void take_window_time(Time now, Sequence next);
+  /// Payload share of buffer space. Linux keeps payload / memory in 256ths.
+  Bytes window_of(Bytes space) const {
+    if (stack_.window_rule == experiments::WindowRule::scaling_ratio) [[likely]]
+      return Bytes((space.count() * ratio_) >> kRatioShift);
+    return window_by_rule(space);
+  }
+  Bytes window_by_rule(Bytes space) const;
   Bytes space_for(Bytes window) const;  ///< its inverse
   void resize(Bytes buffer);
   Bytes free_space() const { return window_of(buffer_ - used_); }

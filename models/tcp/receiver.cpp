@@ -51,7 +51,7 @@ void Receiver::on_established(Time now) { window_.establish(now, next_); }
 
 // RFC 9293 3.10.7.4, with the left edge at the last acknowledgment sent: what lies between it and
 // RCV.NXT is a duplicate whose ACK field is still news.
-bool Receiver::acceptable(const Segment& segment) const {
+inline bool Receiver::acceptable(const Segment& segment) const {
   const Sequence end = segment.sequence + segment.span();
   const Sequence edge = next_ + static_cast<Sequence>(window_.offered(next_).count());
   return end >= window_.advertised_at() && segment.sequence <= edge;
@@ -111,13 +111,13 @@ void Receiver::refuse(Time now, const Segment& segment) {
 
 // RFC 7323 section 4.3: echo the timestamp of the earliest segment not yet acknowledged. PAWS is
 // left out: sequence numbers do not wrap here.
-void Receiver::remember_timestamp(const Segment& segment) {
+inline void Receiver::remember_timestamp(const Segment& segment) {
   const auto advance = static_cast<std::int32_t>(segment.timestamp - recent_timestamp_);
   if (timestamps_ && advance >= 0 && segment.sequence <= last_ack_sent_)
     recent_timestamp_ = segment.timestamp;
 }
 
-void Receiver::deliver(Time now, const Segment& segment, Sequence right, Arrival& arrival) {
+inline void Receiver::deliver(Time now, const Segment& segment, Sequence right, Arrival& arrival) {
   if (segment.length > 0) {
     if (!window_.admit() && readable().count() > 0) {
       window_.out_of_memory();

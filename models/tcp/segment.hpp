@@ -2,7 +2,10 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "sim/units.hpp"
 
@@ -13,8 +16,8 @@ namespace linerate::models::tcp {
 using Sequence = std::uint64_t;
 
 struct SackBlock {
-  Sequence left = 0;    ///< first byte held
-  Sequence right = 0;   ///< one past the last byte held
+  Sequence left = 0;   ///< first byte held
+  Sequence right = 0;  ///< one past the last byte held
   bool operator==(const SackBlock&) const = default;
 };
 
@@ -22,35 +25,40 @@ enum Flag : std::uint8_t { kFin = 1, kSyn = 2, kRst = 4, kPush = 8, kAck = 16 };
 
 /// Options offered in a SYN.
 struct SynOptions {
-  std::uint16_t max_segment = 0;         ///< MSS option, bytes
+  std::uint16_t max_segment = 0;  ///< MSS option, bytes
   std::uint8_t window_scale = 0;
   bool window_scaling = false;
   bool sack_permitted = false;
   bool timestamps = false;
-  bool connection_count = false;         ///< RFC 1644
+  bool connection_count = false;  ///< RFC 1644
   bool operator==(const SynOptions&) const = default;
 };
 
 struct Segment {
   Sequence sequence = 0;
   Sequence acknowledgment = 0;
-  std::uint32_t length = 0;              ///< payload, bytes
-  std::uint32_t window = 0;              ///< bytes, already scaled (as sent in a SYN: unscaled)
-  std::uint32_t timestamp = 0;           ///< TSval, in the sender's clock units
-  std::uint32_t timestamp_echo = 0;      ///< TSecr
+  std::uint32_t length = 0;          ///< payload, bytes
+  std::uint32_t window = 0;          ///< bytes, already scaled (as sent in a SYN: unscaled)
+  std::uint32_t timestamp = 0;       ///< TSval, in the sender's clock units
+  std::uint32_t timestamp_echo = 0;  ///< TSecr
   std::uint8_t flags = 0;
-  std::uint8_t option_bytes = 0;         ///< TCP options, padded to 4
+  std::uint8_t option_bytes = 0;  ///< TCP options, padded to 4
   std::uint8_t sack_count = 0;
-  std::uint8_t frames = 1;               ///< wire frames this stands for (GRO merges)
-  bool retransmission = false;           ///< for counters; nothing on the wire says so
-  SynOptions syn;                        ///< valid with kSyn
-  std::array<SackBlock, 4> sack{};       ///< first `sack_count` valid
+  std::uint8_t frames = 1;          ///< wire frames this stands for (GRO merges)
+  bool retransmission = false;      ///< for counters; nothing on the wire says so
+  SynOptions syn;                   ///< valid with kSyn
+  std::array<SackBlock, 4> sack{};  ///< first `sack_count` valid
 
   bool has(Flag flag) const { return (flags & flag) != 0; }
   /// Sequence space used: payload, plus one each for SYN and FIN.
-  std::uint32_t span() const {
-    return length + (has(kSyn) ? 1u : 0u) + (has(kFin) ? 1u : 0u);
-  }
+  std::uint32_t span() const { return length + (has(kSyn) ? 1u : 0u) + (has(kFin) ? 1u : 0u); }
 };
+
+/// Copies a segment, of its SACK blocks only those in use; the rest of `to` keeps what it holds.
+inline void copy(const Segment& from, Segment& to) {
+  static_assert(std::is_trivially_copyable_v<Segment> && std::is_standard_layout_v<Segment>);
+  std::memcpy(static_cast<void*>(&to), &from, offsetof(Segment, sack));
+  for (std::size_t i = 0; i < from.sack_count; ++i) to.sack[i] = from.sack[i];
+}
 
 }  // namespace linerate::models::tcp

@@ -236,7 +236,7 @@ void Sender::transmit(Time now, Push push) {
   set_blocked(now, why);
 }
 
-void Sender::after_transmit(Time now, Push push, std::int64_t sent, bool window_limited) {
+inline void Sender::after_transmit(Time now, Push push, std::int64_t sent, bool window_limited) {
   if (sent > 0 || window_limited) validate_window(now, window_limited);
   if (sent > 0) {
     if (reducing()) reduction_out_ += sent;
@@ -247,14 +247,14 @@ void Sender::after_transmit(Time now, Push push, std::int64_t sent, bool window_
   }
 }
 
-Sender::Chunk Sender::next_chunk(Time now, Push push, std::int64_t quota) {
+inline Sender::Chunk Sender::next_chunk(Time now, Push push, std::int64_t quota) {
   if (offload_) return offload_chunk(now, push, quota);
   return stream_ ? stream_chunk() : buffer_chunk(push);
 }
 
 // Linux with segmentation offload: as many segments as the window, the pacing rate and the data
 // allow leave as one buffer.
-Sender::Chunk Sender::offload_chunk(Time now, Push push, std::int64_t quota) {
+inline Sender::Chunk Sender::offload_chunk(Time now, Push push, std::int64_t quota) {
   const std::int64_t size = segment_size_now();
   const std::int64_t most = std::min(quota, burst_segments_) * size;
   auto length = static_cast<std::int64_t>(buffer_.front().end - nxt_);
@@ -295,7 +295,7 @@ Sender::Chunk Sender::offload_chunk(Time now, Push push, std::int64_t quota) {
 // Waiting a moment for the next ACK makes a fuller buffer. Only while ACKs come in quick
 // succession: after recent sending, with less than a third of the window open, and when the ACK of
 // the oldest segment is due within a millisecond.
-bool Sender::offload_waits(Time now, std::int64_t length, bool last, Chunk& chunk) const {
+inline bool Sender::offload_waits(Time now, std::int64_t length, bool last, Chunk& chunk) const {
   if (state_ >= LossState::recovery || now - pacing_next_ > kMillisecond) return false;
   const auto send_room = static_cast<std::int64_t>(window_edge() - nxt_);
   const std::int64_t size = segment_size_now();
@@ -362,7 +362,7 @@ Sender::Chunk Sender::stream_chunk() const {
   return chunk;
 }
 
-bool Sender::nagle_holds(std::int64_t length, Push push) const {
+inline bool Sender::nagle_holds(std::int64_t length, Push push) const {
   if (push != Push::nagle || fin_queued_ || scoreboard_.empty() || length >= segment_size_now())
     return false;
   switch (nagle_) {
@@ -448,7 +448,7 @@ Segment& Sender::emit(Time now, Sequence sequence, std::uint32_t length, std::ui
 }
 
 // The segments of one send buffer differ in nothing else from the first one.
-void Sender::repeat(Sequence sequence, std::uint32_t length, std::uint8_t flags) {
+inline void Sender::repeat(Sequence sequence, std::uint32_t length, std::uint8_t flags) {
   out_.push_back(out_.back());
   Segment& segment = out_.back();
   segment.sequence = sequence;

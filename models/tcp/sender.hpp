@@ -72,7 +72,15 @@ class Sender {
   Sequence next() const { return nxt_; }                       ///< SND.NXT
   std::uint8_t option_bytes() const { return option_bytes_; }  ///< of every segment
   bool all_acked() const { return started_ && una_ >= buffer_.end(); }
-  PathView path(Time now, const Segment& arriving) const;
+  PathView path(Time now, const Segment& arriving) const {
+    PathView view;
+    view.smoothed_rtt = rtt_.smoothed();
+    view.timeout = rtt_.timeout();
+    if (timestamps_ && arriving.has(kAck))
+      view.echo_age = stack_.timestamp_tick *
+                      static_cast<std::int32_t>(timestamp(now) - arriving.timestamp_echo);
+    return view;
+  }
   std::uint32_t timestamp(Time now) const {
     return static_cast<std::uint32_t>(now / stack_.timestamp_tick);
   }
@@ -167,7 +175,7 @@ class Sender {
   void set_blocked(Time now, Blocked why);
 
   // Acknowledgments (sender_ack.cpp).
-  void update_window(const Segment& segment, AckFacts& facts);
+  bool update_window(const Segment& segment);
   void take_sack(Time now, const Segment& segment, AckFacts& facts);
   void take_duplicate_report(const SackBlock& block, AckFacts& facts);
   void sack_range(Time now, const SackBlock& block, AckFacts& facts);
@@ -254,8 +262,8 @@ class Sender {
   Sequence small_end_ = 0;             ///< end of the last short segment sent (Minshall)
   bool fin_queued_ = false, fin_sent_ = false;
   bool writer_waits_ = false, writable_ = false;
-  std::int64_t writer_left_ = 0;         ///< of the refused write
-  bool idle_ = false;                    ///< nothing was in flight when transmit() was entered
+  std::int64_t writer_left_ = 0;  ///< of the refused write
+  bool idle_ = false;             ///< nothing was in flight when transmit() was entered
   SendBuffer buffer_;
   Scoreboard scoreboard_;
   RttEstimator rtt_;

@@ -9,6 +9,12 @@ namespace linerate::models::tcp {
 void Sender::on_ack(Time now, const Segment& segment) {
   const Sequence ack = segment.acknowledgment;
   if (!started_ || ack > nxt_) return;
+  // The receiver of a stream has nothing in flight, and every data segment comes by here.
+  if (scoreboard_.empty() && ack == una_ && segment.sack_count == 0) {
+    update_window(segment);
+    resume_persist(now);
+    return;
+  }
   AckFacts facts;
   facts.previous_una = una_;
   facts.previous_highest = highest_sacked_;
@@ -18,7 +24,7 @@ void Sender::on_ack(Time now, const Segment& segment) {
   facts.advanced = ack > una_;
   facts.echo = segment.timestamp_echo;
   const bool old = ack < una_;
-  if (!old) update_window(segment, facts);
+  if (!old) facts.window_changed = update_window(segment);
   if (facts.advanced) timeouts_in_row_ = 0;
   if (sack_ && segment.sack_count > 0) take_sack(now, segment, facts);
   if (facts.previous_flight == 0) {
@@ -54,7 +60,7 @@ void Sender::push(Time now) {
   wake_writer(now);
 }
 
-void Sender::wake_writer(Time now) {
+inline void Sender::wake_writer(Time now) {
   if (!writer_waits_) return;
   // The buffer grows with the window, but not while the window is full: then it is not short.
   if (buffer_.autotuned() && flight() < window_.size()) {
@@ -66,18 +72,20 @@ void Sender::wake_writer(Time now) {
   writable_ = true;
 }
 
-// RFC 9293 3.10.7.4: only a newer segment may change the window.
-void Sender::update_window(const Segment& segment, AckFacts& facts) {
+// RFC 9293 3.10.7.4: only a newer segment may change the window. Returns whether it did.
+inline bool Sender::update_window(const Segment& segment) {
   const Sequence ack = segment.acknowledgment;
   const auto offered = static_cast<std::int64_t>(segment.window);
-  if (ack > una_ || segment.sequence > window_from_sequence_ ||
-      (segment.sequence == window_from_sequence_ && (offered > wnd_ || offered == 0))) {
+  const bool newer =
+      ack > una_ || segment.sequence > window_from_sequence_ ||
+      (segment.sequence == window_from_sequence_ && (offered > wnd_ || offered == 0));
+  if (newer) {
     window_from_sequence_ = segment.sequence;
-    facts.window_changed = true;
     wnd_ = offered;
     max_wnd_ = std::max(max_wnd_, wnd_);
   }
   una_ = ack;
+  return newer;
 }
 
 void Sender::take_sack(Time now, const Segment& segment, AckFacts& facts) {
@@ -141,7 +149,7 @@ void Sender::sack_range(Time now, const SackBlock& block, AckFacts& facts) {
   highest_sacked_ = std::max(highest_sacked_, right);
 }
 
-void Sender::remove_acked(Time now, Sequence ack, AckFacts& facts) {
+inline void Sender::remove_acked(Time now, Sequence ack, AckFacts& facts) {
   std::int64_t bytes = 0;
   std::int64_t buffers = 0;
   SentSegment latest;
@@ -186,7 +194,7 @@ void Sender::remove_acked(Time now, Sequence ack, AckFacts& facts) {
   if (facts.acked > 0) facts.restart_timer = true;
 }
 
-void Sender::sample_rtt(Time now, AckFacts& facts) {
+inline void Sender::sample_rtt(Time now, AckFacts& facts) {
   std::optional<Time> rtt;     // of the earliest segment: what a timer has to wait for
   std::optional<Time> newest;  // of the latest one: what the path takes
   if (facts.first_acked != Time::never() && !facts.retransmission_acked) {
@@ -241,7 +249,7 @@ void Sender::settle_probe(Time now, Sequence ack, const AckFacts& facts) {
   }
 }
 
-void Sender::control_window(Time now, const AckFacts& facts) {
+inline void Sender::control_window(Time now, const AckFacts& facts) {
   if (reducing()) {
     if (rack_) reduce(facts);
   } else if (window_was_used()) {
@@ -250,16 +258,6 @@ void Sender::control_window(Time now, const AckFacts& facts) {
     if (progress && credit > 0) window_.grow(now, credit);
   }
   update_pacing_rate();
-}
-
-PathView Sender::path(Time now, const Segment& arriving) const {
-  PathView view;
-  view.smoothed_rtt = rtt_.smoothed();
-  view.timeout = rtt_.timeout();
-  if (timestamps_ && arriving.has(kAck))
-    view.echo_age =
-        stack_.timestamp_tick * static_cast<std::int32_t>(timestamp(now) - arriving.timestamp_echo);
-  return view;
 }
 
 void Sender::describe(Info& info) const {

@@ -90,7 +90,8 @@ const std::vector<Case> kCases{
 
 }  // namespace
 
-TEST_CASE("relieving the named limit raises goodput, relieving another does not") {
+TEST_CASE("relieving the named limit raises goodput, relieving another does not",
+          "[whole-experiments]") {
   const Case& c = GENERATE(from_range(kCases));
   INFO(c.file);
   const experiments::TestResult base = run(c.file, {});
