@@ -147,17 +147,18 @@ void add_waits(const Subject& s, std::vector<Limit>& limits) {
   auto share = [&](Time blocked) { return blocked.seconds() / (span * flows); };
   auto per_round_trip = [&](double bytes) { return rtt > 0 ? bytes * 8 / flows / rtt : 0; };
   const std::string test = "tests." + s.test.name;
-  limits.push_back(
-      make_limit(s, "receive window", share(sum.receive_window),
-                 fmt::format("{:.0f} B per round trip of {:.4g} s = {:.4g} bit/s a flow",
-                             window / flows, rtt, per_round_trip(window)),
-                 test + ".socket_buffer.receive"));
-  limits.push_back(
-      make_limit(s, "congestion window", share(sum.congestion_window),
-                 fmt::format("{:.0f} B per round trip of {:.4g} s = {:.4g} bit/s a flow; {:.0f} "
-                             "retransmissions, {:.0f} timeouts",
-                             flight / flows, rtt, per_round_trip(flight), retransmits, timeouts),
-                 congestion_parameter(s)));
+  limits.push_back(make_limit(
+      s, "receive window", share(sum.receive_window),
+      fmt::format("{:.0f} B per round trip of {} = {} a flow", window / flows,
+                  format_quantity(rtt, "s"), format_quantity(per_round_trip(window), "bit/s")),
+      test + ".socket_buffer.receive"));
+  limits.push_back(make_limit(
+      s, "congestion window", share(sum.congestion_window),
+      fmt::format(
+          "{:.0f} B per round trip of {} = {} a flow; {:.0f} retransmissions, {:.0f} timeouts",
+          flight / flows, format_quantity(rtt, "s"),
+          format_quantity(per_round_trip(flight), "bit/s"), retransmits, timeouts),
+      congestion_parameter(s)));
   limits.push_back(make_limit(s, "send buffer", share(sum.send_buffer),
                               "nothing unsent while the writer waits for buffer space",
                               test + ".socket_buffer.send"));
