@@ -125,7 +125,7 @@ int main(int argc, char** argv) {
              "std::priority_queue");
   for (const Increments kind : {Increments::two_constants, Increments::exponential}) {
     const std::vector<Time> increments = make_increments(kind);
-    for (std::size_t pending = 4; pending <= 1'000'000; pending *= 10)
+    for (const std::size_t pending : {4, 10, 100, 1'000, 10'000, 100'000, 1'000'000})
       fmt::print("{:<15} {:>9} {:>12.1f} {:>20.1f}\n",
                  kind == Increments::exponential ? "exponential" : "two constants", pending,
                  median_of_three<EventQueue>(pending, holds, increments),

@@ -20,7 +20,7 @@ class EventHeap {
   bool empty() const { return used_ == hole_; }
   std::size_t size() const { return used_ - hole_; }
 
-  /// Returns whether the heap is now larger than ever since it was last as small as this.
+  /// Returns whether it needed a node more; else it took the hole.
   [[gnu::always_inline]] bool push(const Event& event) {
     if (hole_ == 0) [[unlikely]] {
       append(event);

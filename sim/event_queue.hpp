@@ -28,7 +28,7 @@ class EventQueue {
   }
 
   [[gnu::always_inline]] void push(const Event& event) {
-    if (in_row_ && !row_.full()) {
+    if (row_.size() < row_limit_) {
       LINERATE_CHECK(event.at < Time::never(), "an event that never happens is not scheduled");
       row_.push(event);
     } else {
@@ -38,7 +38,7 @@ class EventQueue {
 
   /// The earliest event. The queue is not empty; the reference lives until the next call.
   const Event& top() {
-    if (in_row_) {
+    if (row_limit_ > 0) {
       LINERATE_CHECK(!row_.empty(), "only a queue with events has an earliest one");
       return row_.top();
     }
@@ -57,7 +57,7 @@ class EventQueue {
   /// Removes the earliest event into `event` unless it is later than `until` or there is none;
   /// returns whether it did.
   [[gnu::always_inline]] bool take_until(Time until, Event& event) {
-    if (!in_row_) return take_until_from_many(until, event);
+    if (row_limit_ == 0) return take_until_from_many(until, event);
     if (row_.empty() || row_.top().at > until) [[unlikely]]
       return false;
     event = row_.take();
@@ -72,8 +72,8 @@ class EventQueue {
   static constexpr std::size_t kRowBelow = 6;
 
   [[gnu::noinline]] void push_many(const Event& event) {
-    if (in_row_) {
-      in_row_ = false;
+    if (row_limit_ > 0) {
+      row_limit_ = 0;
       row_.drain([this](const Event& each) { heap_.push(each); });
     }
     if (event.at < horizon_) [[likely]] {
@@ -93,7 +93,7 @@ class EventQueue {
     event = heap_.take();
     if (heap_.size() < kRowBelow) {
       heap_.drain([this](const Event& each) { row_.push(each); });
-      in_row_ = true;
+      row_limit_ = EventRow::kMost;
     }
     return true;
   }
@@ -159,10 +159,10 @@ class EventQueue {
     }
   }
 
-  EventRow row_;  // all events, while in_row_
-  bool in_row_ = true;
-  EventHeap heap_;          // at < horizon_
-  std::vector<Event> run_;  // at < horizon_, sorted
+  EventRow row_;                             // all events, while they are few
+  std::size_t row_limit_ = EventRow::kMost;  // 0: none are
+  EventHeap heap_;                           // at < horizon_
+  std::vector<Event> run_;                   // at < horizon_, sorted
   std::size_t run_next_ = 0;
   EventLadder ladder_;  // at >= horizon_
   Time horizon_ = Time::never();

@@ -14,8 +14,9 @@ namespace linerate::sim {
 /// up to about as many events as a row holds (bench/hold_model).
 class EventRow {
  public:
+  static constexpr std::size_t kMost = 12;
+
   bool empty() const { return size_ == 0; }
-  bool full() const { return size_ == kMost; }
   std::size_t size() const { return size_; }
 
   /// The row is not full.
@@ -40,8 +41,6 @@ class EventRow {
   }
 
  private:
-  static constexpr std::size_t kMost = 12;
-
   std::array<Event, kMost> events_;
   std::size_t size_ = 0;
 };

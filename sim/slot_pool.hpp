@@ -56,7 +56,7 @@ class SlotPool {
   }
 
   /// Gives the slot back; every copy of the handle is stale from now on.
-  void release(Handle handle) {
+  [[gnu::always_inline]] void release(Handle handle) {
     Slot& slot = checked(handle);
     ++slot.generation;
     slot.next_free = first_free_;
@@ -96,7 +96,7 @@ class SlotPool {
 
   Slot& at(std::uint32_t index) { return blocks_[index >> kBlockBits][index & (kBlock - 1)]; }
 
-  Slot& checked(Handle handle) {
+  [[gnu::always_inline]] Slot& checked(Handle handle) {
     LINERATE_CHECK(handle.index < capacity_, "a handle points into its pool");
     Slot& slot = at(handle.index);
     LINERATE_CHECK(slot.generation == handle.generation,

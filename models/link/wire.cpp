@@ -35,6 +35,7 @@ std::int64_t whole_picoseconds_per_byte(BitRate rate) {
 
 Wire::Wire(const WireConfig& config, Impairment impairment)
     : queue_(config.path_queue    ? Queue::path
+             : config.memory      ? Queue::memory
              : config.buffer      ? Queue::buffer
              : config.frame_limit ? Queue::frames
                                   : Queue::endless),
@@ -61,6 +62,10 @@ bool Wire::room(Time now, std::uint32_t wire_bytes) {
       peak_queue_ = std::max(peak_queue_, ahead + wire_bytes);
       return ahead + wire_bytes <= *config_.path_queue;
     }
+    case Queue::memory:
+      backlog_.expire(now);
+      peak_queue_ = std::max(peak_queue_, backlog_.bytes() + static_cast<std::int64_t>(wire_bytes));
+      return backlog_.bytes() + wire_bytes <= *config_.memory;
     case Queue::buffer: {
       const bool admitted = config_.buffer->admits(now, config_.buffer_port, wire_bytes);
       peak_queue_ = std::max(peak_queue_, config_.buffer->queue_bytes(config_.buffer_port) +
@@ -79,7 +84,7 @@ bool Wire::room(Time now, std::uint32_t wire_bytes) {
 void Wire::keep(std::uint32_t wire_bytes) {
   if (queue_ == Queue::buffer)
     config_.buffer->store(config_.buffer_port, free_at_, wire_bytes);
-  else if (queue_ == Queue::frames)
+  else if (queue_ == Queue::frames || queue_ == Queue::memory)
     backlog_.add(free_at_, wire_bytes);
 }
 

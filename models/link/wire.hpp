@@ -29,8 +29,10 @@ struct WireConfig {
   std::optional<std::int64_t> path_queue =
       std::nullopt;  ///< drop-tail limit of an emulated path, wire bytes
   std::optional<std::int64_t> frame_limit =
-      std::nullopt;                ///< frames a NIC may hold (queue and ring)
-  SharedBuffer* buffer = nullptr;  ///< packet memory of the switch behind the transmitter
+      std::nullopt;  ///< frames a NIC may hold (queue and ring)
+  std::optional<std::int64_t> memory =
+      std::nullopt;                ///< bytes a switch port may hold of its own packet memory
+  SharedBuffer* buffer = nullptr;  ///< packet memory that the ports of a switch share
   std::size_t buffer_port = 0;
   bool announce_head = false;  ///< the receiver cuts through: deliver at the head
 };
@@ -79,7 +81,7 @@ class Wire {
 
  private:
   /// What limits the frames in front of the transmitter.
-  enum class Queue : std::uint8_t { endless, path, buffer, frames };
+  enum class Queue : std::uint8_t { endless, path, memory, buffer, frames };
   struct InFlight {
     Time arrival;
     PacketHandle packet;
@@ -109,7 +111,7 @@ class Wire {
   Time busy_{};
 
   WireConfig config_;
-  Backlog backlog_;  // kept only where frames are limited by number
+  Backlog backlog_;  // kept only where this wire's own frames are limited
   std::int64_t peak_queue_ = 0;
   Impairment impairment_;
   std::optional<Held> held_;

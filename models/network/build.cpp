@@ -45,15 +45,12 @@ void Network::build_switches() {
     state.cut_through = s.forwarding == experiments::SwitchForwarding::cut_through;
     state.fabric_rate = s.fabric_rate;
     if (s.fabric_frame_rate) state.fabric_per_frame = Time::from_seconds(1 / *s.fabric_frame_rate);
-    const std::size_t ports = s.port_rates.size();
     if (s.buffer.total > Bytes(0)) {
-      if (s.buffer.policy == experiments::BufferPolicy::shared) {
-        state.buffer = std::make_unique<SharedBuffer>(s.buffer.total, s.buffer.alpha, ports);
-      } else {
-        // A port's own memory is a shared one with a single queue that may take all of it.
-        for (std::size_t port = 0; port < ports; ++port)
-          state.port_buffers.push_back(std::make_unique<SharedBuffer>(s.buffer.total, HUGE_VAL, 1));
-      }
+      if (s.buffer.policy == experiments::BufferPolicy::shared)
+        state.buffer =
+            std::make_unique<SharedBuffer>(s.buffer.total, s.buffer.alpha, s.port_rates.size());
+      else
+        state.port_memory = s.buffer.total.count();
     }
     switches_.push_back(std::move(state));
   }
@@ -72,8 +69,8 @@ WireConfig Network::wire_config(const experiments::Link& link, int from_end) {
     if (s.buffer) {
       config.buffer = s.buffer.get();
       config.buffer_port = from.port;
-    } else if (!s.port_buffers.empty()) {
-      config.buffer = s.port_buffers[from.port].get();
+    } else {
+      config.memory = s.port_memory;
     }
   } else {
     const experiments::Nic& nic = experiment_.hosts[from.node].nics[from.port];
@@ -93,6 +90,7 @@ Network::Junction Network::junction_at(const experiments::PortRef& port) const {
     junction.latency = s.latency;
   } else {
     junction.nic = nic_index(port.node, port.port);
+    junction.moderated = nics_[junction.nic].moderated();
   }
   return junction;
 }
@@ -237,6 +235,7 @@ void Network::build_datagrams(std::uint32_t test_index, const Test::Pair& pair,
   flow.wire_bytes = wire_bytes;
   flow.start = test.start;
   flow.raw = raw;
+  flow.kind = raw ? PacketKind::raw : PacketKind::datagram;
   datagram_flows_.push_back(std::move(flow));
   if (!test.background) ++unfinished_;
 }

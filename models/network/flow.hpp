@@ -11,6 +11,7 @@
 #include "models/apps/stream.hpp"
 #include "models/framing/framing.hpp"
 #include "models/link/backlog.hpp"
+#include "models/network/packet.hpp"
 #include "models/tcp/endpoint.hpp"
 #include "sim/timer.hpp"
 #include "sim/units.hpp"
@@ -70,6 +71,7 @@ struct DatagramFlow {
   std::int64_t refused = 0;  ///< frames the sender's own queue had no room for
   Time start{};
   bool raw = false;
+  PacketKind kind = PacketKind::datagram;  ///< of its packets: as `raw` says
 };
 
 }  // namespace linerate::models

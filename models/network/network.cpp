@@ -42,7 +42,7 @@ inline void Network::on_arrival(Time now, std::uint32_t index) {
   const Junction& at = junctions_[index];
   const std::uint32_t next = hops_[++packet.hop];
   if (next == kArrived) {
-    if (nics_[at.nic].moderated()) return enqueue(now, at.nic, handle);
+    if (at.moderated) return enqueue(now, at.nic, handle);
     return hand_up(now, handle, packet);
   }
   Time ready;
@@ -58,6 +58,28 @@ inline void Network::on_arrival(Time now, std::uint32_t index) {
       break;
   }
   transmit(now, next, {handle, packet}, ready);
+}
+
+inline void Network::send_datagram(Time now, std::uint32_t index) {
+  DatagramFlow& flow = datagram_flows_[index];
+  const auto frame = packets_.take();
+  Packet& packet = frame.value;
+  packet.receiver = index;
+  packet.hop = flow.first_hop;
+  packet.kind = flow.kind;
+  packet.wire_bytes = flow.wire_bytes;
+  packet.sent = now;
+  packet.segment.sequence = static_cast<std::uint64_t>(flow.source.next());
+  packet.segment.length = flow.payload;
+  packet.segment.retransmission = false;
+  const Wire::Sent sent =
+      transmit(now, hops_[flow.first_hop], frame, stations_[flow.from_host].transmit(now));
+  if (sent.drop == Drop::queue) ++flow.refused;
+  const Time due = flow.source.due();
+  if (due != Time::never())
+    engine_->schedule(datagram_source(index), std::max(due, now), Kind::due, index);
+  else if (!config_.tests[flow.test]->background)
+    --unfinished_;
 }
 
 inline void Network::dispatch(const sim::Event& event) {
@@ -299,41 +321,19 @@ void Network::check_finished(std::uint32_t index) {
   if (!config_.tests[flow.test]->background) --unfinished_;
 }
 
-void Network::send_datagram(Time now, std::uint32_t index) {
-  DatagramFlow& flow = datagram_flows_[index];
-  const auto frame = packets_.take();
-  Packet& packet = frame.value;
-  packet.receiver = index;
-  packet.hop = flow.first_hop;
-  packet.kind = flow.raw ? PacketKind::raw : PacketKind::datagram;
-  packet.wire_bytes = flow.wire_bytes;
-  packet.sent = now;
-  packet.segment.sequence = static_cast<std::uint64_t>(flow.source.next());
-  packet.segment.length = flow.payload;
-  packet.segment.retransmission = false;
-  const Wire::Sent sent =
-      transmit(now, hops_[flow.first_hop], frame, stations_[flow.from_host].transmit(now));
-  if (sent.drop == Drop::queue) ++flow.refused;
-  const Time due = flow.source.due();
-  if (due != Time::never())
-    engine_->schedule(datagram_source(index), std::max(due, now), Kind::due, index);
-  else if (!config_.tests[flow.test]->background)
-    --unfinished_;
-}
-
 void Network::take_sample(Time now, std::uint32_t test) {
-  const Time period = sample_period_[test];
+  Time& period = sample_period_[test];
   Sample sample{
       .from = now - period, .to = now, .bytes = 0, .retransmits = 0, .cwnd = 0, .srtt = {}};
   const FlowRange& own = flows_of_test_[test];
   for (std::uint32_t i = own.first_tcp; i < own.end_tcp; ++i) {
     const TcpFlow& flow = tcp_flows_[i];
     const std::uint32_t sender = flow.data_from_client ? flow.client : flow.server;
-    const tcp::Info info = ends_[sender].endpoint.info();
-    sample.bytes += ends_[sender ^ 1u].endpoint.info().bytes_received;
-    sample.retransmits += info.retransmits;
-    sample.cwnd += static_cast<double>(info.cwnd);
-    sample.srtt += info.srtt;
+    const tcp::Progress progress = ends_[sender].endpoint.progress();
+    sample.bytes += ends_[sender ^ 1u].endpoint.progress().bytes_received;
+    sample.retransmits += progress.retransmits;
+    sample.cwnd += static_cast<double>(progress.cwnd);
+    sample.srtt += progress.srtt;
   }
   for (std::uint32_t i = own.first_datagram; i < own.end_datagram; ++i)
     sample.bytes += datagram_flows_[i].sink.bytes();
@@ -342,7 +342,12 @@ void Network::take_sample(Time now, std::uint32_t test) {
     sample.srtt = sample.srtt / flows;
   }
   samples_[test].push_back(sample);  // cumulative; the report takes differences
-  if (unfinished_ > 0) engine_->schedule(test_source(test), now + period, Kind::sample, test);
+  if (unfinished_ == 0) return;
+  // What comes after the end of a timed test, until its last flow has closed, can last a hundred
+  // times as long when a retransmission timeout is part of it: each interval is twice the last.
+  const experiments::Test& t = *config_.tests[test];
+  if (!t.bytes && now >= t.start + t.duration) period = period * 2;
+  engine_->schedule(test_source(test), now + period, Kind::sample, test);
 }
 
 std::int64_t Network::packet_hops() const {

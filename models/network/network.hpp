@@ -91,8 +91,9 @@ class Network {
     enum class Kind : std::uint8_t { plain_switch, other_switch, host };
     Kind kind = Kind::host;
     std::uint32_t node = 0;
-    std::uint32_t nic = 0;  ///< of a host: index among all NICs
-    Time latency{};         ///< of a plain switch
+    bool moderated = false;  ///< of a host: its NIC gathers frames before it interrupts
+    std::uint32_t nic = 0;   ///< of a host: index among all NICs
+    Time latency{};          ///< of a plain switch
   };
   struct SwitchState {
     Time latency{};
@@ -100,8 +101,8 @@ class Network {
     std::optional<BitRate> fabric_rate;
     Time fabric_per_frame{};
     Station fabric;
-    std::unique_ptr<SharedBuffer> buffer;  // shared among ports
-    std::vector<std::unique_ptr<SharedBuffer>> port_buffers;
+    std::unique_ptr<SharedBuffer> buffer;     // shared among ports
+    std::optional<std::int64_t> port_memory;  // bytes of each port's own
   };
 
   /// The flows of one test stand together: [first, end) of either kind.
@@ -159,7 +160,7 @@ class Network {
   [[gnu::always_inline]] void arm(std::uint32_t index);
   void check_finished(std::uint32_t end);
 
-  void send_datagram(Time now, std::uint32_t flow);
+  [[gnu::always_inline]] void send_datagram(Time now, std::uint32_t flow);
   void take_sample(Time now, std::uint32_t test);
   void check_conservation();
 

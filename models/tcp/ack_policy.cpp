@@ -105,9 +105,8 @@ void AckPolicy::on_end_of_stream() {
     immediate_ = true;
 }
 
-bool AckPolicy::due(Time now, Sequence next, const ReceiveWindow& window, bool gap,
-                    const PathView& path) {
-  if (!scheduled_) return false;
+bool AckPolicy::due_when_owed(Time now, Sequence next, const ReceiveWindow& window, bool gap,
+                              const PathView& path) {
   if (owed_now(next, window, gap)) return true;
   if (gap && stack_.ack_rule == AckRule::linux_receive) return compress(now, next, window, path);
   return arm(now, path);
@@ -236,17 +235,6 @@ bool AckPolicy::on_timer(Time now, const PathView& path) {
     interval_ = std::min(interval_ * 2, path.timeout);
   }
   return true;
-}
-
-void AckPolicy::on_ack_sent() {
-  if (quick_ > 0 && scheduled_) {
-    --quick_;
-    if (quick_ == 0) interval_ = stack_.delayed_ack_min;
-  }
-  scheduled_ = immediate_ = pushed_ = pushed_again_ = false;
-  segments_ = 0;
-  compressed_ = 0;
-  delayed_ = compressed_until_ = Time::never();
 }
 
 void AckPolicy::on_data_sent(Time now) {

@@ -43,7 +43,9 @@ class AckPolicy {
   // Decisions.
   /// Whether an ACK must leave now; arms the timer when one is owed later. `gap`: out-of-order data
   /// is held.
-  bool due(Time now, Sequence next, const ReceiveWindow& window, bool gap, const PathView& path);
+  bool due(Time now, Sequence next, const ReceiveWindow& window, bool gap, const PathView& path) {
+    return scheduled_ && due_when_owed(now, next, window, gap, path);
+  }
   struct AfterRead {
     bool drained = false;  ///< no received data is left in memory
     bool open = true;      ///< more data may come, so the window matters
@@ -63,10 +65,21 @@ class AckPolicy {
   bool on_timer(Time now, const PathView& path);
 
   // What left.
-  void on_ack_sent();
+  void on_ack_sent() {
+    if (quick_ > 0 && scheduled_) {
+      --quick_;
+      if (quick_ == 0) interval_ = stack_.delayed_ack_min;
+    }
+    scheduled_ = immediate_ = pushed_ = pushed_again_ = false;
+    segments_ = 0;
+    compressed_ = 0;
+    delayed_ = compressed_until_ = Time::never();
+  }
   void on_data_sent(Time now);
 
  private:
+  bool due_when_owed(Time now, Sequence next, const ReceiveWindow& window, bool gap,
+                     const PathView& path);
   bool linux_rules() const;
   bool owed_now(Sequence next, const ReceiveWindow& window, bool gap);
   bool owed_by_receive_rule(Sequence next, const ReceiveWindow& window);

@@ -52,6 +52,7 @@ struct Endpoint::State {
   void on_established_segment(Time now, const Segment& segment);
   void on_handshake_timer(Time now);
   void collect();
+  std::int64_t bytes_received() const;
 
   experiments::Stack stack;
   std::int64_t packet_headers;
@@ -255,6 +256,19 @@ std::vector<Segment>& Endpoint::output() { return state_->out; }
 
 Signals Endpoint::take_signals() { return std::exchange(state_->signals, Signals{}); }
 
+// The SYN and the FIN take sequence numbers, but no bytes.
+std::int64_t Endpoint::State::bytes_received() const {
+  const Sequence received = receiver.next();
+  return static_cast<std::int64_t>(received) - (received > 0 ? 1 : 0) -
+         (receiver.end_received() ? 1 : 0);
+}
+
+Progress Endpoint::progress() const {
+  Progress progress = state_->sender.progress();
+  progress.bytes_received = state_->bytes_received();
+  return progress;
+}
+
 Info Endpoint::info() const {
   Info info;
   info.acks_out = state_->acks_out;
@@ -262,9 +276,7 @@ Info Endpoint::info() const {
   info.segments_in = state_->segments_in;
   info.data_segments_in = state_->data_segments_in;
   info.receive_window = state_->receiver.window().count();
-  const Sequence received = state_->receiver.next();
-  info.bytes_received = static_cast<std::int64_t>(received) - (received > 0 ? 1 : 0) -
-                        (state_->receiver.end_received() ? 1 : 0);
+  info.bytes_received = state_->bytes_received();
   state_->sender.describe(info);
   info.blocked = state_->sender.blocked(state_->last_call);
   return info;

@@ -59,6 +59,13 @@ struct Info {
   BlockedTimes blocked;
 };
 
+/// The part of Info that is sampled often.
+struct Progress {
+  std::int64_t bytes_received = 0, retransmits = 0;
+  std::int64_t cwnd = 0;  ///< segments
+  Time srtt{};
+};
+
 class Endpoint {
  public:
   explicit Endpoint(const EndpointConfig& config);
@@ -94,6 +101,7 @@ class Endpoint {
   std::vector<Segment>& output();
   Signals take_signals();
   Info info() const;
+  Progress progress() const;
 
  private:
   struct State;

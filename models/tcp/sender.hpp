@@ -84,6 +84,13 @@ class Sender {
   std::uint32_t timestamp(Time now) const {
     return static_cast<std::uint32_t>(now / stack_.timestamp_tick);
   }
+  /// This half's part of Progress.
+  Progress progress() const {
+    return {.bytes_received = 0,
+            .retransmits = counts_.retransmits,
+            .cwnd = window_.size(),
+            .srtt = rtt_.smoothed()};
+  }
   /// Adds this half's part to `info`.
   void describe(Info& info) const;
   /// Adds the running interval to the blocked times; call before reading them.
