@@ -226,7 +226,9 @@ ExitCode run_and_report(const Words& words, bool json) {
   } catch (const Failure& failure) {
     return report(failure, json);
   } catch (const experiments::DefinitionError& error) {
-    return report(Failure(ExitCode::bad_input, error.diagnostics()), json);
+    // A signal makes the reading of a pipe fail, which is no fault of the file.
+    const ExitCode code = stop_requested() ? interrupt_code() : ExitCode::bad_input;
+    return report(Failure(code, error.diagnostics()), json);
   } catch (const experiments::ResultFormatError& error) {
     return report(usage_error(error.what()), json);
   } catch (const realnet::EnvironmentError& error) {

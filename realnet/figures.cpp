@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <set>
 
 #include "realnet/transfer.hpp"
 
@@ -164,32 +163,20 @@ void add_costs(const Repeat& repeat, Samples& samples) {
   samples.add("retransmits", "count", Better::lower, retransmits);
 }
 
-/// Ports that send the test's data.
-std::set<std::string> sending_ports(const Experiment& experiment, const Test& test) {
-  std::set<std::string> labels;
-  const auto label = [&](int host, int nic) {
-    const auto& owner = experiment.hosts[host];
-    return owner.name + ":" + owner.nics[nic].name;
-  };
-  for (const auto& pair : test.pairs) {
-    if (test.direction != experiments::Direction::reverse) {
-      labels.insert(label(pair.from_host, pair.from_nic));
-    }
-    if (test.direction != experiments::Direction::forward) {
-      labels.insert(label(pair.to_host, pair.to_nic));
-    }
+/// What the senders' NICs sent, each NIC once however many transfers use it.
+void add_throughput(const Test& test, const Repeat& repeat, Samples& samples) {
+  std::map<std::pair<int, int>, double> by_nic;
+  for (const auto& transfer : repeat.transfers) {
+    const SenderReport& sender = transfer.sender;
+    if (sender.wire_bytes == 0 || sender.counted <= Time{}) return;
+    const auto& pair = test.pairs[transfer.pair];
+    by_nic[transfer.reverse ? std::pair(pair.to_host, pair.to_nic)
+                            : std::pair(pair.from_host, pair.from_nic)] =
+        static_cast<double>(sender.wire_bytes) * 8 / sender.counted.seconds();
   }
-  return labels;
-}
-
-void add_throughput(const Experiment& experiment, const Test& test, const Repeat& repeat,
-                    Samples& samples) {
-  if (repeat.use.ports.empty() || repeat.use.seconds <= 0) return;
-  double bytes = 0;
-  for (const std::string& label : sending_ports(experiment, test)) {
-    bytes += static_cast<double>(repeat.use.ports.at(label).wire_bytes_sent);
-  }
-  samples.add("throughput", "bit/s", Better::higher, bytes * 8 / repeat.use.seconds);
+  double total = 0;
+  for (const auto& [nic, rate_on_wire] : by_nic) total += rate_on_wire;
+  samples.add("throughput", "bit/s", Better::higher, total);
 }
 
 /// The time series of a repeat: what each interval brought, and the senders' state at its end.
@@ -249,7 +236,7 @@ std::vector<experiments::Limit> limits_of(const Experiment& experiment, const La
   // The kernel's third state: data in flight and nothing else in the way.
   blocked("congestion window or path", busy - window - buffer,
           "tcpi_busy_time - tcpi_rwnd_limited - tcpi_sndbuf_limited");
-  for (std::size_t i = 0; i < plan.links.size() && repeat.use.seconds > 0; ++i) {
+  for (std::size_t i = 0; i < plan.links.size() && repeat.use.in_time; ++i) {
     for (const PlannedPort& port : plan.links[i].ends) {
       const auto line = static_cast<double>(experiment.links[i].rate.bits_per_second());
       const double sent = static_cast<double>(repeat.use.ports.at(port.label).wire_bytes_sent) * 8 /
@@ -321,7 +308,7 @@ TestResult test_result(const Experiment& experiment, const LabPlan& plan, const 
     add_goodput(test, repeat, samples);
     add_times(test, repeat, samples);
     add_costs(repeat, samples);
-    if (alone) add_throughput(experiment, test, repeat, samples);
+    if (alone) add_throughput(test, repeat, samples);
   }
   result.figures = samples.figures();
   const Repeat& shown = typical(test, repeats);

@@ -12,7 +12,6 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <regex>
 #include <thread>
 
 #include "realnet/measure.hpp"
@@ -82,6 +81,17 @@ RunLock::~RunLock() { ::unlink(lock_path(id_).c_str()); }
 
 namespace {
 
+/// The run id that follows `prefix` in a name, "<process>-<8 hexadecimal digits>"; empty if the
+/// name is not of that form, and so not ours.
+std::string run_id_in(const std::string& name, const std::string& prefix) {
+  if (!name.starts_with(prefix)) return {};
+  const std::size_t dash = name.find_first_not_of("0123456789", prefix.size());
+  if (dash == std::string::npos || dash == prefix.size() || name[dash] != '-') return {};
+  const std::size_t end = name.find_first_not_of("0123456789abcdef", dash + 1);
+  if (end != dash + 9 || (name[end] != '-' && name[end] != '.')) return {};
+  return name.substr(prefix.size(), end - prefix.size());
+}
+
 /// Takes the lock of the run `id`, or false if the run lives. A killed run's last child may hold
 /// the lock for a moment longer than the run, so a dead process is waited for.
 bool take_dead_lock(const FileDescriptor& lock, const std::string& id) {
@@ -98,19 +108,17 @@ bool take_dead_lock(const FileDescriptor& lock, const std::string& id) {
 }  // namespace
 
 std::vector<std::string> remove_leftovers() {
-  static const std::regex ours("linerate-([0-9]+-[0-9a-f]{8})-.+");
   std::map<std::string, std::vector<std::string>> runs;
   std::error_code none;
   for (const auto& entry : files::directory_iterator(kNamespaces, none)) {
-    std::smatch match;
     const std::string name = entry.path().filename();
-    if (std::regex_match(name, match, ours)) runs[match[1]].push_back(name);
+    const std::string id = run_id_in(name, "linerate-");
+    if (!id.empty() && name.starts_with("linerate-" + id + "-")) runs[id].push_back(name);
   }
-  static const std::regex lock_name("([0-9]+-[0-9a-f]{8})\\.lock");
   for (const auto& entry : files::directory_iterator(kLocks, none)) {
-    std::smatch match;
     const std::string name = entry.path().filename();
-    if (std::regex_match(name, match, lock_name)) runs[match[1]];
+    const std::string id = run_id_in(name, "");
+    if (!id.empty() && name == id + ".lock") runs[id];
   }
   std::vector<std::string> removed;
   for (const auto& [id, names] : runs) {
@@ -233,11 +241,11 @@ void Lab::finish_port(const PlannedPort& port) {
 }
 
 Place Lab::place(int host, int nic, int ip) const {
-  if (nodes_.empty()) return {-1, ip == 6 ? "::1" : "127.0.0.1"};
+  if (nodes_.empty()) return {-1, ip == 6 ? "::1" : "127.0.0.1", ""};
   const auto& owner = experiment_.hosts[host];
   const PlannedPort* port = plan_.port(owner.name + ":" + owner.nics[nic].name);
   LINERATE_CHECK(port, "a planned test ends at planned ports");
-  return {nodes_[host]->descriptor(), ip == 6 ? port->ipv6 : port->ipv4};
+  return {nodes_[host]->descriptor(), ip == 6 ? port->ipv6 : port->ipv4, port->device};
 }
 
 std::map<std::string, experiments::PortCounters> Lab::counters() const {

@@ -54,6 +54,7 @@ class NetworkNamespace {
 struct Place {
   int namespace_descriptor = -1;  ///< -1: where we are
   std::string address;
+  std::string device;  ///< of the NIC, empty where it is not the test's own
 };
 
 class Lab {

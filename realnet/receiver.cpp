@@ -15,7 +15,7 @@ namespace {
 class FlowReader {
  public:
   FlowReader(FileDescriptor socket, const experiments::Test& test)
-      : socket_(std::move(socket)), test_(test) {}
+      : socket_(std::move(socket)), test_(test), buffer_(test.read.count()) {}
 
   void start(const Window& window) {
     clock_.emplace(window);
@@ -34,12 +34,11 @@ class FlowReader {
 
  private:
   void read_all() {
-    std::vector<char> buffer(test_.read.count());
     // MSG_TRUNC on TCP discards instead of copying.
     const int flags = test_.truncate ? MSG_TRUNC : 0;
     bool paused = false;
     for (;;) {
-      const ssize_t size = ::recv(socket_.number(), buffer.data(), buffer.size(), flags);
+      const ssize_t size = ::recv(socket_.number(), buffer_.data(), buffer_.size(), flags);
       const Time now = monotonic_now();
       if (size > 0) {
         clock_->on_read(now, Bytes(size));
@@ -75,6 +74,7 @@ class FlowReader {
 
   FileDescriptor socket_;
   const experiments::Test& test_;
+  std::vector<char> buffer_;  // here, so that it is mapped before the clock runs
   Window window_;
   std::optional<ReadClock> clock_;
   std::thread thread_;

@@ -35,6 +35,9 @@ struct SenderReport {
   std::int64_t retransmits = 0;  ///< segments sent again
   /// Mean over flows, since the connections began to send.
   double busy = 0, receive_window_limited = 0, send_buffer_limited = 0;  ///< s
+  /// What the sender's NIC sent on the wire in `counted`, about the window; unknown where it is 0.
+  std::int64_t wire_bytes = 0;
+  Time counted;
   std::int64_t segment_size = 0;
   bool timestamps = false;
   std::int64_t send_buffer = 0;  ///< as the kernel stores it

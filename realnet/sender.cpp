@@ -30,7 +30,7 @@ tcp_info information(const FileDescriptor& socket) {
 class FlowWriter {
  public:
   FlowWriter(FileDescriptor socket, const experiments::Test& test)
-      : socket_(std::move(socket)), test_(test) {}
+      : socket_(std::move(socket)), test_(test), buffer_(largest_write(test), 'x') {}
 
   void start(const Window& window) {
     window_ = window;
@@ -60,6 +60,14 @@ class FlowWriter {
   int failure() const { return failure_; }  ///< errno, or 0
 
  private:
+  /// Filled before the clock runs: the kernel maps a gigabyte in no less than a tenth of a second.
+  static std::size_t largest_write(const experiments::Test& test) {
+    Bytes largest = test.bytes ? std::min(test.write, *test.bytes) : test.write;
+    if (!test.writes.empty()) largest = Bytes(0);
+    for (const auto& group : test.writes) largest = std::max(largest, group.size);
+    return static_cast<std::size_t>(largest.count());
+  }
+
   /// One write(); false when the connection takes no more.
   bool write(std::int64_t size) {
     const ssize_t taken = ::send(socket_.number(), buffer_.data(), size, MSG_NOSIGNAL);
@@ -74,7 +82,6 @@ class FlowWriter {
   }
 
   void write_back_to_back() {
-    buffer_.assign(test_.write.count(), 'x');
     while (!stop_) {
       std::int64_t size = test_.write.count();
       if (test_.bytes) size = std::min(size, test_.bytes->count() - bytes());
@@ -86,7 +93,6 @@ class FlowWriter {
     Time base = window_.start;
     for (const auto& group : test_.writes) {
       base += group.after;
-      buffer_.assign(group.size.count(), 'x');
       for (std::int64_t i = 0; i < group.count; ++i) {
         sleep_until(base + group.interval * i);
         if (stop_ || !write(group.size.count())) return;
@@ -109,8 +115,8 @@ class FlowWriter {
 
   FileDescriptor socket_;
   const experiments::Test& test_;
-  Window window_;
   std::vector<char> buffer_;
+  Window window_;
   std::thread thread_;
   std::atomic<bool> stop_{false}, cut_{false}, done_{false};
   std::atomic<std::int64_t> calls_{0}, bytes_{0};
@@ -140,12 +146,45 @@ SenderSample sample(const Writers& writers) {
   return sample;
 }
 
+/// Counts what a NIC sends between two calls. Read by the sender itself, which wakes up in time;
+/// the process that started it need not.
+class WireMeter {
+ public:
+  explicit WireMeter(const std::string& device) : device_(device) {
+    if (!device.empty()) devices_.emplace();
+  }
+  bool started() const { return at_ != Time{}; }
+  void start() {
+    at_ = monotonic_now();
+    if (devices_) bytes_ = sent();
+  }
+  void stop(SenderReport& report) {
+    if (stopped_ || !started()) return;
+    stopped_ = true;
+    report.counted = monotonic_now() - at_;
+    if (devices_) report.wire_bytes = sent() - bytes_;
+  }
+
+ private:
+  std::int64_t sent() const { return devices_->counters(device_).wire_bytes_sent; }
+  std::string device_;
+  std::optional<Devices> devices_;
+  Time at_;
+  std::int64_t bytes_ = 0;
+  bool stopped_ = false;
+};
+
 /// Keeps the flows company: samples them at every interval and ends them when it is time.
 class SenderWatch {
  public:
   SenderWatch(const Writers& writers, const experiments::Test& test, const Window& window,
-              TransferReport& report)
-      : writers_(writers), test_(test), window_(window), report_(report), step_(window.step) {
+              TransferReport& report, WireMeter& meter)
+      : writers_(writers),
+        test_(test),
+        window_(window),
+        report_(report),
+        meter_(meter),
+        step_(window.step) {
     samples_.reserve(2 * kMostIntervals);
   }
 
@@ -153,6 +192,8 @@ class SenderWatch {
     while (!all_done()) {
       const Time now = monotonic_now();
       if (now >= next_sample()) take_sample();
+      if (now >= window_.from && !meter_.started()) meter_.start();
+      if (now >= window_.to) meter_.stop(report_.sender);
       if (!stopped_ && now >= end_of_writing()) {
         stopped_ = true;
         for (const auto& writer : writers_) writer->stop();
@@ -162,6 +203,7 @@ class SenderWatch {
       }
       sleep_until(std::min(now + kPatience, std::max(now, next_deadline())));
     }
+    meter_.stop(report_.sender);
   }
 
   void fill(SenderReport& report) const {
@@ -179,7 +221,8 @@ class SenderWatch {
     return window_.start + step_ * (static_cast<std::int64_t>(samples_.size()) + 1);
   }
   Time next_deadline() const {
-    return stopped_ ? next_sample() : std::min(next_sample(), end_of_writing());
+    const Time next = stopped_ ? next_sample() : std::min(next_sample(), end_of_writing());
+    return meter_.started() ? next : std::min(next, window_.from);
   }
   /// When a test that is not bounded by its bytes stops writing.
   Time end_of_writing() const {
@@ -199,6 +242,7 @@ class SenderWatch {
   const experiments::Test& test_;
   const Window& window_;
   TransferReport& report_;
+  WireMeter& meter_;
   Time step_;
   std::vector<SenderSample> samples_;
   bool stopped_ = false;
@@ -238,7 +282,8 @@ void send_transfer(const TransferEnd& end, const ParentLine& parent, TransferRep
   parent.wait_for_go();
   const Window window = window_of(test, Time::picoseconds(report.start));
   const double processor_before = processor_seconds();
-  SenderWatch watch(writers, test, window, report);
+  WireMeter meter(end.place.device);
+  SenderWatch watch(writers, test, window, report, meter);
   for (const auto& writer : writers) writer->start(window);
   watch.run();
   for (const auto& writer : writers) writer->join();

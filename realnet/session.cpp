@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <stdexcept>
 
@@ -222,7 +223,11 @@ class Session {
     while (!all([](const RunningTransfer& transfer) { return transfer.done(); })) {
       hear(Time::milliseconds(100));
     }
-    return before ? difference(*before, *after) : PortUse{};
+    if (!before) return {};
+    PortUse use = difference(*before, *after);
+    use.in_time = window.to == Time::never() ||
+                  std::abs(use.seconds / (window.to - window.from).seconds() - 1) < 0.01;
+    return use;
   }
 
   struct PortSnapshot {
@@ -232,7 +237,7 @@ class Session {
   PortSnapshot snapshot() const { return {monotonic_now(), lab_.counters()}; }
 
   static PortUse difference(const PortSnapshot& before, const PortSnapshot& after) {
-    PortUse use{(after.at - before.at).seconds(), after.ports};
+    PortUse use{(after.at - before.at).seconds(), false, after.ports};
     for (auto& [label, port] : use.ports) {
       const auto& earlier = before.ports.at(label);
       port.frames_sent -= earlier.frames_sent;

@@ -25,6 +25,7 @@ struct TransferOutcome {
 /// What the ports did during the window of the group's first foreground test.
 struct PortUse {
   double seconds = 0;
+  bool in_time = false;  ///< read close enough to the window's ends to make rates of
   std::map<std::string, experiments::PortCounters> ports;  ///< by label; differences
 };
 

@@ -74,7 +74,8 @@ FileDescriptor make_socket(int family, const SocketOptions& options) {
   }
   if (test.no_delay) set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
   if (test.pacing) {
-    const std::uint64_t bytes_per_second = test.pacing->bits_per_second() / 8;
+    // Rounded up: 0 would mean no pacing.
+    const std::uint64_t bytes_per_second = (test.pacing->bits_per_second() + 7) / 8;
     checked(::setsockopt(socket.number(), SOL_SOCKET, SO_MAX_PACING_RATE, &bytes_per_second,
                          sizeof bytes_per_second),
             "setsockopt SO_MAX_PACING_RATE");

@@ -112,6 +112,7 @@ class LinkBuilder {
                     PortRef& ref) {
     const Switch& device = context_.experiment.switches[static_cast<std::size_t>(ref.node)];
     const int ports = static_cast<int>(device.port_rates.size());
+    if (ports == 0) return false;  // the switch is wrong already, and says so
     int number = 0;
     const auto parsed = std::from_chars(port.data(), port.data() + port.size(), number);
     const bool good = parsed.ec == std::errc{} && parsed.ptr == port.data() + port.size();

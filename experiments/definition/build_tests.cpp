@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "experiments/definition/build.hpp"
 #include "experiments/definition/nearest.hpp"
@@ -165,7 +166,34 @@ class TestBuilder {
     if (is(kRaw) && test_.frame_sizes.empty()) {
       context_.error(path_, "the key `frame_size` is missing", "add `frame_size: 64B`");
     }
-    for (const Test::Pair& pair : test_.pairs) check_mtu(pair);
+    std::set<Bytes> sizes;
+    for (const Bytes size : test_.frame_sizes) {
+      if (sizes.insert(size).second) continue;
+      error("frame_sizes", fmt::format("{} B stands here twice", size.count()), "keep one");
+    }
+    for (const Test::Pair& pair : test_.pairs) {
+      check_mtu(pair, pair.from_host, pair.from_nic);
+      check_core(pair);
+      if (context_.read.diagnostics.touched(path_)) continue;
+      // Nothing on the way would fragment what its NICs cannot take.
+      for (const Hop& hop :
+           topology_->path(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic, 0)) {
+        const Link& link = context_.experiment.links[static_cast<std::size_t>(hop.link)];
+        for (const PortRef& end : link.ends)
+          if (end.kind == NodeKind::host) check_mtu(pair, end.node, end.port);
+      }
+    }
+  }
+
+  void check_core(const Test::Pair& pair) {
+    if (!test_.core) return;
+    for (const int index : {pair.from_host, pair.to_host}) {
+      const Host& host = context_.experiment.hosts[static_cast<std::size_t>(index)];
+      if (*test_.core < host.cpu.cores) continue;
+      error("cpu.core", fmt::format("`{}` has no core {}", host.name, *test_.core),
+            fmt::format("write 0 to {}", host.cpu.cores - 1));
+      return;
+    }
   }
 
   const Nic& nic(int host, int index) const {
@@ -173,30 +201,32 @@ class TestBuilder {
         .nics[static_cast<std::size_t>(index)];
   }
 
-  void check_mtu(const Test::Pair& pair) {
-    const Nic& sender = nic(pair.from_host, pair.from_nic);
-    const std::int64_t mtu = sender.mtu.count();
+  /// Whether what the pair sends fits one NIC on its way.
+  void check_mtu(const Test::Pair& pair, int host, int index) {
+    const std::int64_t mtu = nic(host, index).mtu.count();
+    const std::string taker = name_of(host, index);
     // Ethernet header 14 and FCS 4 around the largest IP packet, and a tag's 4 (IEEE 802.3,
     // 802.1Q).
-    const std::int64_t largest = mtu + 18 + (sender.vlan ? 4 : 0);
+    const std::int64_t largest = mtu + 18 + (nic(pair.from_host, pair.from_nic).vlan ? 4 : 0);
     for (const Bytes size : test_.frame_sizes) {
       if (size.count() <= largest) continue;
       error(given("frame_size") ? "frame_size" : "frame_sizes",
-            fmt::format("a frame of {} B does not fit the MTU of {} B", size.count(), mtu),
+            fmt::format("a frame of {} B does not fit the MTU of {} B of {}", size.count(), mtu,
+                        taker),
             fmt::format("at most {}B, or raise the NIC's mtu", largest));
       return;
     }
     const std::int64_t headers = test_.ip == 6 ? 48 : 28;
     if (is(kUdp) && test_.datagram.count() + headers > mtu) {
       error("datagram",
-            fmt::format("a payload of {} B needs fragments at an MTU of {} B, which "
-                        "are not supported yet in this version",
-                        test_.datagram.count(), mtu),
+            fmt::format("a payload of {} B needs fragments at the MTU of {} B of {}, which are not "
+                        "supported yet in this version",
+                        test_.datagram.count(), mtu, taker),
             fmt::format("at most {}B", mtu - headers));
     }
     // RFC 8200 section 5.
     if (test_.ip == 6 && mtu < 1280) {
-      error("ip", fmt::format("IPv6 needs an MTU of 1280 B, the NIC has {} B", mtu));
+      error("ip", fmt::format("IPv6 needs an MTU of 1280 B, {} has {} B", taker, mtu));
     }
   }
 

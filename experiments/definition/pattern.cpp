@@ -127,6 +127,13 @@ class Expander {
     for (std::size_t n = 0; n < container->items.size(); ++n) {
       const Node::Key key = container->keys[n];
       const std::optional<Range> range = find_range(key.text);
+      if (key.text.find('[') != std::string::npos &&
+          (!range || key.text.find('[') != key.text.rfind('['))) {
+        diagnostics_.error(
+            key.place, section, fmt::format("`{}` does not hold one range", key.text),
+            fmt::format("write h[1-32], the first not above the last, at most {}", kMostNumber));
+        continue;
+      }
       for (std::int64_t i = range ? range->first : 0; i <= (range ? range->last : 0); ++i) {
         if (!budget_.spend_entry(container->items[n], diagnostics_)) return;
         Node::Key name = key;

@@ -152,6 +152,12 @@ class TreeReader {
     if (data.tag && !data.plain_implicit && !data.quoted_implicit) refuse_tag(data.tag, at);
     std::string text(reinterpret_cast<const char*>(data.value), data.length);
     const bool quoted = data.style != YAML_PLAIN_SCALAR_STYLE;
+    // "\e[31m" would act on the terminal that a message quotes it on.
+    const auto acts = [](unsigned char c) {
+      return (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
+    };
+    if (std::any_of(text.begin(), text.end(), acts))
+      fail(at, "control characters are not allowed, escaped or not");
     if (expects_key()) {
       key(std::move(text), quoted, at);
       return;
@@ -319,9 +325,9 @@ Node mapping_node(Place place) {
 
 std::optional<Node> read_yaml(std::string_view text, int source, Diagnostics& diagnostics) {
   if (text.size() > kMaxText) {
-    diagnostics.error({source, 1, 1}, "",
-                      fmt::format("{} bytes are more than an experiment may have ({} MiB)",
-                                  text.size(), kMaxText >> 20));
+    diagnostics.error(
+        {source, 1, 1}, "",
+        fmt::format("is longer than the {} MiB an experiment may have", kMaxText >> 20));
     return std::nullopt;
   }
   try {

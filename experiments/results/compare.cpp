@@ -105,6 +105,12 @@ void judge(FigureComparison& comparison, bool repeated, const std::string& obsta
   }
 }
 
+/// value / reference - 1, if that is a number.
+std::optional<double> relative_error(double value, double reference) {
+  const double error = value / reference - 1;
+  return std::isfinite(error) ? std::optional(error) : std::nullopt;
+}
+
 FigureComparison compare_figure(const Figure& predicted, const Figure& reference) {
   FigureComparison comparison;
   comparison.unit = reference.unit;
@@ -112,12 +118,15 @@ FigureComparison compare_figure(const Figure& predicted, const Figure& reference
   comparison.predicted = predicted.median();
   comparison.reference = reference.median();
   if (comparison.reference != 0)
-    comparison.error = comparison.predicted / comparison.reference - 1;
+    comparison.error = relative_error(comparison.predicted, comparison.reference);
   else if (comparison.predicted == 0)
     comparison.error = 0;
-  else
-    add_note(comparison, "the reference is 0, so there is no relative error");
-  if (const auto ratio = ratio_interval90(predicted.samples, reference.samples))
+  if (!comparison.error)
+    add_note(comparison, comparison.reference == 0
+                             ? "the reference is 0, so there is no relative error"
+                             : "the two are too far apart for a relative error");
+  const auto ratio = ratio_interval90(predicted.samples, reference.samples);
+  if (ratio && std::isfinite(ratio->first) && std::isfinite(ratio->second))
     comparison.error90 = std::pair{ratio->first - 1, ratio->second - 1};
   if (predicted.model95) {
     const auto& [low, high] = *predicted.model95;
@@ -151,7 +160,7 @@ void compare_test(const TestResult& predicted, const TestResult& reference,
     auto ceiling = payload_ceiling(predicted);
     if (!ceiling) ceiling = payload_ceiling(reference);
     if (name == "goodput" && ceiling && comparison.reference != 0)
-      comparison.null_error = *ceiling / comparison.reference - 1;
+      comparison.null_error = relative_error(*ceiling, comparison.reference);
     const bool repeated = figure.samples.size() > 1 || other->second.samples.size() > 1;
     judge(comparison, repeated, obstacle);
     result.figures.push_back(std::move(comparison));
@@ -160,7 +169,6 @@ void compare_test(const TestResult& predicted, const TestResult& reference,
     if (!predicted.figures.contains(name))
       result.only_in_reference.push_back(reference.name + "." + name);
 }
-
 
 /// A tolerance that reaches nothing is most likely misspelt, and must not pass for a success.
 void note_unused_tolerances(const std::vector<Tolerance>& tolerances, ResultComparison& result) {

@@ -166,6 +166,10 @@ Number read_number(const std::string& cell, const Column& column, const std::str
     throw CsvError(place + cell + " is negative; a byte count that overflowed 32 bits?");
   const std::string mantissa = cell.substr(0, cell.find_first_of("eE"));
   Number number{value * column.factor, 0, column.factor};
+  // Far beyond any measurement, and what is derived from such numbers stays finite.
+  constexpr double kLargest = 1e18;
+  if (number.value > kLargest || (number.value > 0 && number.value < 1 / kLargest))
+    throw CsvError(place + cell + " is no size or rate that can be measured");
   bool leading = true;
   for (const char c : mantissa) {
     if (c >= '1' && c <= '9') leading = false;

@@ -1,5 +1,6 @@
 #include "experiments/results/json_reader.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "experiments/results/json.hpp"
@@ -55,7 +56,13 @@ void JsonValue::fail(const std::string& problem) const {
 
 std::string JsonValue::text() const {
   if (!json_->is_string()) fail("is not a string");
-  return json_->get<std::string>();
+  const auto& text = json_->get_ref<const std::string&>();
+  // Names and notes reach terminals, where an escape sequence would act.
+  const auto acts = [](unsigned char c) {
+    return (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
+  };
+  if (std::any_of(text.begin(), text.end(), acts)) fail("holds a control character");
+  return text;
 }
 
 bool JsonValue::boolean() const {

@@ -86,13 +86,13 @@ bool StreamReader::asleep(Time now) {
     wake_at_ = pause_to_;
     return true;
   }
-  if (wake_at_ != Time::never() && now < wake_at_) return true;
-  wake_at_ = Time::never();
-  return false;
+  return wake_at_ != Time::never();
 }
 
 void StreamReader::run(Time now, tcp::Endpoint& endpoint) {
   if (finished_ || started_ == Time::never()) return;
+  // Awake again it waits in read(), for data and no longer for the clock.
+  if (wake_at_ <= now) wake_at_ = Time::never();
   while (endpoint.readable() > Bytes(0)) {
     if (asleep(now)) return;
     const std::int64_t got = endpoint.read(now, read_size_).count();

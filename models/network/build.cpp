@@ -1,6 +1,7 @@
 // Building a Network from an experiment: nodes, wires, routes and the flows of the tests.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "models/network/network.hpp"
 
@@ -142,15 +143,25 @@ bool Network::stays_local(const Route& route) const {
                      [&](std::uint32_t wire) { return leads_to_switch(wire); });
 }
 
+// The smallest MTU of all NICs on the way. Path MTU discovery (RFC 1191, 8201) has found it before
+// a test begins; a receiver with a smaller one has said so by its MSS option (RFC 6691).
+Bytes Network::path_mtu(const Route& route) const {
+  Bytes smallest = Bytes(std::numeric_limits<std::int64_t>::max());
+  for (const std::uint32_t wire : route.wires)
+    for (const experiments::PortRef& end : experiment_.links[wire / 2].ends)
+      if (end.kind == NodeKind::host)
+        smallest = std::min(smallest, experiment_.hosts[end.node].nics[end.port].mtu);
+  return smallest;
+}
+
 Vlan Network::vlan_of(int host, int nic) const {
   return experiment_.hosts[host].nics[nic].vlan ? Vlan::tagged : Vlan::untagged;
 }
 
-tcp::EndpointConfig Network::endpoint_config(const Test& test, int host, int nic) const {
+tcp::EndpointConfig Network::endpoint_config(const Test& test, int host) const {
   const experiments::Host& h = experiment_.hosts[host];
   tcp::EndpointConfig config;
   config.stack = h.stack;
-  config.mtu = h.nics[nic].mtu;
   config.ip = test.ip;
   config.send_buffer = test.send_buffer;
   config.receive_buffer = test.receive_buffer;
@@ -174,9 +185,10 @@ void Network::build_tcp(std::uint32_t test_index, const Test::Pair& pair, std::u
       add_route(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic, hash);
   const std::uint32_t back =
       add_route(pair.to_host, pair.to_nic, pair.from_host, pair.from_nic, hash);
-  tcp::EndpointConfig client_config = endpoint_config(test, pair.from_host, pair.from_nic);
-  tcp::EndpointConfig server_config = endpoint_config(test, pair.to_host, pair.to_nic);
+  tcp::EndpointConfig client_config = endpoint_config(test, pair.from_host);
+  tcp::EndpointConfig server_config = endpoint_config(test, pair.to_host);
   client_config.local = server_config.local = stays_local(routes_[out]);
+  client_config.mtu = server_config.mtu = std::min(path_mtu(routes_[out]), path_mtu(routes_[back]));
   auto client_app = [&]() -> Application {
     if (test.type == TestType::request_response) return Requester(test);
     if (reverse) return StreamReader(test);

@@ -107,6 +107,9 @@ inline void Network::dispatch(const sim::Event& event) {
 }
 
 bool Network::run() {
+  Time last_start{};  // nothing is late before everything has begun
+  for (const experiments::Test* test : config_.tests)
+    if (!test->background) last_start = std::max(last_start, test->start);
   for (std::uint32_t i = 0; i < tcp_flows_.size(); ++i)
     engine_->schedule(end_source(tcp_flows_[i].client), tcp_flows_[i].start, Kind::start, i);
   for (std::uint32_t i = 0; i < datagram_flows_.size(); ++i) {
@@ -122,12 +125,13 @@ bool Network::run() {
   auto stop = [&] {
     stopped = config_.stop != nullptr && config_.stop->load(std::memory_order_relaxed);
     if (config_.progress) config_.progress(engine_->now(), engine_->events());
-    gave_up_ = engine_->now() - last_progress_ > kHopeless;
+    gave_up_ = engine_->now() - std::max(last_progress_, last_start) > kHopeless;
     return stopped || gave_up_ || unfinished_ == 0;
   };
   // Asking often lets the run end soon after its last flow: what follows is only timers.
   engine_->run(*this, Time::never(), stop, 1024);
   check_conservation();
+  complete_ = !stopped && !gave_up_;
   return !stopped;
 }
 
@@ -363,6 +367,9 @@ void Network::check_conservation() {
   for (ReceiveQueue& nic : nics_) held += static_cast<std::int64_t>(nic.waiting().size());
   LINERATE_CHECK(held == static_cast<std::int64_t>(packets_.live()),
                  "every packet is delivered, dropped or still somewhere");
+  packets_.for_each_live([this](PacketHandle, const Packet& packet) {
+    if (packet.kind != PacketKind::tcp) ++datagram_flows_[packet.receiver].in_flight;
+  });
 }
 
 }  // namespace linerate::models

@@ -81,6 +81,8 @@ class Network {
   }
   std::uint32_t far_node(std::uint32_t wire) const { return junctions_[wire].node; }
   bool gave_up() const { return gave_up_; }
+  /// Whether every foreground flow ran to its end.
+  bool complete() const { return complete_; }
 
  private:
   enum class Kind : std::uint32_t { arrival, timer, start, due, poll, device, sample };
@@ -123,11 +125,12 @@ class Network {
                  bool reverse);
   void build_datagrams(std::uint32_t test, const experiments::Test::Pair& pair,
                        std::uint64_t ordinal);
-  tcp::EndpointConfig endpoint_config(const experiments::Test& test, int host, int nic) const;
+  tcp::EndpointConfig endpoint_config(const experiments::Test& test, int host) const;
   std::uint32_t add_route(int from_host, int from_nic, int to_host, int to_nic,
                           std::uint64_t flow_hash);
   void set_route(TcpEnd& end, std::uint32_t route) const;
   bool stays_local(const Route& route) const;
+  Bytes path_mtu(const Route& route) const;
   Vlan vlan_of(int host, int nic) const;
 
   // Event sources: wires first, then TCP ends, datagram flows, NICs, tests.
@@ -187,6 +190,7 @@ class Network {
   Time last_progress_{};         // when payload last reached an application
   bool random_ = false;
   bool gave_up_ = false;
+  bool complete_ = false;
 };
 
 }  // namespace linerate::models

@@ -40,7 +40,8 @@ bool counts_everything(const Test& test) {
   return test.bytes || !test.writes.empty() || test.close == experiments::Closing::drained;
 }
 
-FlowFigures time_flow(const Test& test, const StreamView& v) {
+FlowFigures time_flow(const Subject& s, const StreamView& v) {
+  const Test& test = s.test;
   FlowFigures f;
   const Time begun = v.writer.started();
   // netperf's sender shuts down and waits for the peer to close: everything has been read by then.
@@ -68,11 +69,32 @@ FlowFigures time_flow(const Test& test, const StreamView& v) {
       f.goodput =
           counts_everything(test)
               ? bits_per_second(v.reader.bytes(), v.reader.last_read() - v.writer.first_call())
-              : bits_per_second(v.reader.window_bytes(), test.duration - test.omit);
+              : bits_per_second(v.reader.window_bytes(), window_of(s, v.reader.started()));
       return f;
   }
   return f;
 }
+
+// What the flows of one direction carried and the time they shared. They share the line too: the
+// sum of their own rates would exceed it where some begin or end before others.
+struct Volume {
+  Time from = Time::never(), to{};
+  std::int64_t bytes = 0;
+
+  void add(const Subject& s, const StreamView& v) {
+    if (counts_everything(s.test)) {
+      from = std::min(from, v.writer.first_call());
+      to = std::max(to, v.reader.last_read());
+      bytes += v.reader.bytes();
+    } else {
+      const Time opened = v.reader.started() + s.test.omit;
+      from = std::min(from, opened);
+      to = std::max(to, opened + window_of(s, v.reader.started()));
+      bytes += v.reader.window_bytes();
+    }
+  }
+  double rate() const { return bytes > 0 ? bits_per_second(bytes, to - from) : 0; }
+};
 
 // Jain's index: 1 when all are equal, 1/n when one has everything (Jain, Chiu, Hawe, 1984).
 double jain(const std::vector<double>& rates) {
@@ -87,15 +109,24 @@ double jain(const std::vector<double>& rates) {
 void stream_figures(const Subject& s, FigureValues& out) {
   std::vector<double> rates;
   std::int64_t wire_bytes = 0;
+  Volume volumes[2];  // by direction
+  bool finished = true;
+  Active active{Time::never(), Time{}};  // first SYN to the last FIN
   for (const TcpFlow& flow : s.network.tcp_flows()) {
     if (flow.test != s.index) continue;
     const StreamView v = view(s.network, flow);
     if (v.writer.started() == Time::never() || v.reader.started() == Time::never()) {
       rates.push_back(0);  // never connected
+      finished = false;
       continue;
     }
-    const FlowFigures f = time_flow(s.test, v);
+    const FlowFigures f = time_flow(s, v);
     rates.push_back(f.goodput);
+    volumes[flow.data_from_client ? 0 : 1].add(s, v);
+    finished = finished && flow.finished;
+    active.from = std::min(active.from, flow.start);
+    for (const TcpEnd* end : {&v.sender, &v.receiver})
+      active.to = std::max({active.to, end->last_acked, end->closed});
     out["elapsed"] = std::max(out["elapsed"], f.elapsed);
     out["sender.elapsed"] = std::max(out["sender.elapsed"], f.sender_elapsed);
     if (v.reader.finished())
@@ -105,15 +136,19 @@ void stream_figures(const Subject& s, FigureValues& out) {
     out["retransmits"] += static_cast<double>(v.sender.endpoint.info().retransmits);
     wire_bytes += v.sender.wire_bytes_sent;
   }
+  if (finished && active.span() > Time{}) {
+    out["throughput"] = bits_per_second(wire_bytes, active.span());
+  } else {  // how long a transfer takes is not known before its end
+    out.erase("elapsed");
+    out.erase("sender.elapsed");
+  }
   double sum = 0;
   for (const double rate : rates) sum += rate;
-  out["goodput"] = sum;
+  out["goodput"] = s.test.clock == Clock::standard ? volumes[0].rate() + volumes[1].rate() : sum;
   if (rates.size() > 1) {
     out["goodput.min"] = *std::min_element(rates.begin(), rates.end());
     out["fairness"] = jain(rates);
   }
-  const Time span = active_span(s).span();
-  if (span > Time{}) out["throughput"] = bits_per_second(wire_bytes, span);
 }
 
 double percentile(const std::vector<double>& sorted, double p) {
@@ -154,11 +189,12 @@ void request_figures(const Subject& s, FigureValues& out) {
 
 void datagram_figures(const Subject& s, FigureValues& out) {
   std::int64_t sent = 0, received = 0;
-  const double window = (s.test.duration - s.test.omit).seconds();
+  const double window = window_of(s, s.test.start).seconds();
+  if (window <= 0) return;
   double wire_rate = 0;
   for (const DatagramFlow& flow : s.network.datagram_flows()) {
     if (flow.test != s.index) continue;
-    sent += flow.source.sent();
+    sent += flow.source.sent() - flow.in_flight;  // whose fate is known
     received += flow.sink.received();
     const auto frames = static_cast<double>(flow.sink.window_frames());
     out["frame_rate"] += frames / window;
@@ -173,6 +209,12 @@ void datagram_figures(const Subject& s, FigureValues& out) {
 }
 
 }  // namespace
+
+Time window_of(const Subject& s, Time begun) {
+  const Time whole = s.test.duration - s.test.omit;
+  if (s.network.complete() && !s.test.background) return whole;
+  return std::clamp(s.network.now() - begun - s.test.omit, Time{}, whole);
+}
 
 Active active_span(const Subject& s) {
   Active active{Time::never(), Time{}};
@@ -193,6 +235,7 @@ Active active_span(const Subject& s) {
 
 FigureValues figures_of(const Subject& s) {
   FigureValues out;
+  if (s.test.start > s.network.now()) return out;  // background that never came to run
   switch (s.test.type) {
     case TestType::tcp_stream:
       stream_figures(s, out);

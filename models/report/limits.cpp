@@ -237,11 +237,11 @@ std::vector<experiments::LayerRate> layers_of(const Subject& s, double goodput) 
   switch (test.type) {
     case TestType::raw_frames: {
       const Ledger ledger = raw_framing().ledger(test.frame_sizes.front());
+      const double window = window_of(s, test.start).seconds();
+      if (window <= 0) return {};
       double frames = 0;
       for (const DatagramFlow& flow : s.network.datagram_flows())
-        if (flow.test == s.index)
-          frames += static_cast<double>(flow.sink.window_frames()) /
-                    (test.duration - test.omit).seconds();
+        if (flow.test == s.index) frames += static_cast<double>(flow.sink.window_frames()) / window;
       return scaled(ledger, frames * 8 * static_cast<double>(ledger.payload.count()));
     }
     case TestType::udp_stream:

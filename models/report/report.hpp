@@ -24,6 +24,10 @@ struct Subject {
 
 FigureValues figures_of(const Subject& subject);
 
+/// How much of the window [omit, duration] of a flow that began at `begun` was simulated:
+/// background load ends with its group, and a run can be stopped.
+Time window_of(const Subject& subject, Time begun);
+
 /// Unit and direction of a figure by its name.
 experiments::Figure figure_from(const std::string& name, std::vector<double> samples);
 

@@ -243,7 +243,9 @@ inline void Sender::after_transmit(Time now, Push push, std::int64_t sent, bool 
     if (push != Push::probe) arm_loss_probe(now, false);
   } else if (scoreboard_.empty() && timer_ == TimerKind::none &&
              (!buffer_.all_sent() || (fin_queued_ && !fin_sent_))) {
-    arm(TimerKind::persist, now, persist_delay());
+    // What pacing holds back is not a closed window: Linux adds the pacing delay to its timers.
+    const Time held = pacing_at_ == Time::never() ? Time{} : pacing_at_ - now;
+    arm(TimerKind::persist, now, persist_delay() + held);
   }
 }
 

@@ -1,10 +1,13 @@
 // Where data goes, and what happens to it when it cannot go there.
 #include <signal.h>
+#include <sys/stat.h>
 
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <thread>
 
 #include "tests/cli/program.hpp"
 #include "tests/cli/samples.hpp"
@@ -138,6 +141,18 @@ TEST_CASE("a signal ends a run early, with what is known and complete: false") {
     CHECK(result["complete"] == false);
     CHECK(result["tests"][0]["name"] == "bulk");
     CHECK(folder.names().size() == 2);
+  }
+}
+
+TEST_CASE("a signal while a pipe without a writer is read is an interrupt, not a bad file") {
+  TemporaryFolder folder;
+  const std::string pipe = folder.path("pipe");
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  for (const char* verb : {"check", "predict"}) {
+    Program program({verb, pipe});
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));  // it says nothing while it waits
+    program.send(SIGINT);
+    CHECK(program.finish().code == 130);
   }
 }
 

@@ -106,6 +106,10 @@ TEST_CASE("tests are checked against their type, their NICs and themselves") {
         "sample.yaml:9:46: tests.t.to: there is no host `c`; known: a, b");
   CHECK(with_test("{name: t, type: tcp-stream, from: a, to: a}") ==
         "sample.yaml:9:46: tests.t.to: sender and receiver are one host; choose two");
+  CHECK(with_test("{name: t, type: raw-frames, from: a, to: b, frame_sizes: [64B, 128B, 64B]}")
+            .find("tests.t.frame_sizes: 64 B stands here twice") != std::string::npos);
+  CHECK(with_test("{name: t, type: tcp-stream, from: a, to: b, cpu: {core: 4000}}")
+            .find("tests.t.cpu.core: `a` has no core 4000") != std::string::npos);
   CHECK(with_test("{name: t, type: tcp-stream, from: a, to: b, duration: 1s, omit: 1s}") ==
         "sample.yaml:9:69: tests.t.omit: omit 1s leaves nothing of duration 1s; let omit be "
         "shorter");
@@ -117,8 +121,8 @@ TEST_CASE("tests are checked against their type, their NICs and themselves") {
         "raw-frames; write `pacing` to limit a TCP sender");
   // 1500 B of IP packet, 14 of header and 4 of FCS make the largest frame.
   CHECK(with_test("{name: t, type: raw-frames, from: a, to: b, frame_size: 1519B}") ==
-        "sample.yaml:9:61: tests.t.frame_size: a frame of 1519 B does not fit the MTU of 1500 B; "
-        "at most 1518B, or raise the NIC's mtu");
+        "sample.yaml:9:61: tests.t.frame_size: a frame of 1519 B does not fit the MTU of 1500 B "
+        "of a:eth0; at most 1518B, or raise the NIC's mtu");
   CHECK(with_test("{name: t, type: raw-frames, from: a, to: b, frame_size: 63B}") ==
         "sample.yaml:9:61: tests.t.frame_size: `63B` is out of range; it must be between 64B and "
         "65557B");
@@ -191,9 +195,12 @@ TEST_CASE("hostile texts are refused within bounded time and memory") {
   CHECK(errors_of(std::string("name: a\0b\n", 10)).front() ==
         "sample.yaml:1:8: not readable as text: control characters are not allowed; save the file "
         "as UTF-8");
+  // An escape would act on the terminal that the message is printed on.
+  CHECK(errors_of("name: \"\\e[31mred\"\n").front() ==
+        "sample.yaml:1:7: control characters are not allowed, escaped or not");
   CHECK(errors_of("name: \xff\xfe\n").front() ==
         "sample.yaml:1:7: not readable as text: invalid leading UTF-8 octet; save the file as "
         "UTF-8");
   CHECK(errors_of(std::string(17u << 20, ' ')).front() ==
-        "sample.yaml:1:1: 17825792 bytes are more than an experiment may have (16 MiB)");
+        "sample.yaml:1:1: is longer than the 16 MiB an experiment may have");
 }

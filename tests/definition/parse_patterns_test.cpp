@@ -92,6 +92,10 @@ TEST_CASE("bad patterns are explained") {
   CHECK(errors_of(Sections{.hosts = "\n  \"h[1-2]\": {}\n  h2: {}"}).front() ==
         "sample.yaml:5:3: hosts: `h2` is there twice; let the ranges not overlap");
   CHECK(errors_of(Sections{.hosts = "\n  \"h[2-1]\": {}"}).front() ==
-        "sample.yaml:4:3: hosts: `h[2-1]` is not a name; a name is lower-case letters, digits and "
-        "hyphens, a letter first");
+        "sample.yaml:4:3: hosts: `h[2-1]` does not hold one range; write h[1-32], the first not "
+        "above the last, at most 1000000000");
+  for (const char* name : {"h[1-3][1-3]", "h[1-3", "h[-1-3]", "h[1-99999999999]"})
+    CHECK(errors_of(Sections{.hosts = "\n  \"" + std::string(name) + "\": {}"})
+              .front()
+              .find("does not hold one range") != std::string::npos);
 }

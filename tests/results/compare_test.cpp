@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "experiments/results/json.hpp"
 #include "experiments/results/judge.hpp"
 #include "samples.hpp"
 
@@ -231,4 +232,19 @@ TEST_CASE("violated beats unknown beats holds") {
   CHECK(overall(judgements) == Outcome::unknown);
   judgements.emplace_back().outcome = Outcome::violated;
   CHECK(overall(judgements) == Outcome::violated);
+}
+
+TEST_CASE(
+    "figures no ratio can express are outside any tolerance, and every document stays finite") {
+  for (const double predicted : {1e308, 5e-324})
+    for (const double reference : {1e308, 5e-324}) {
+      const std::vector<Tolerance> tolerances{{"bulk.goodput", 0.01}};
+      for (const std::size_t repeats : {1u, 8u}) {
+        const auto comparison = compare(
+            with_samples(Backend::simulated, std::vector<double>(repeats, predicted)),
+            with_samples(Backend::measured, std::vector<double>(repeats, reference)), tolerances);
+        CHECK((comparison.figures[0].verdict == Verdict::within) == (predicted == reference));
+        CHECK_NOTHROW(to_json(comparison));
+      }
+    }
 }

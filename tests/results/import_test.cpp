@@ -226,6 +226,10 @@ TEST_CASE("a cell that is no number is refused with line and column") {
     CHECK_THROWS_WITH(import_csv("id,elapsed_s\na," + std::string(cell) + "\n", "t.csv"),
                       error(cell));
   }
+  // Numbers that overflow as soon as something is derived from them.
+  for (const char* cell : {"1e308", "1e30", "1e-30"})
+    CHECK_THROWS_WITH(import_csv("id,throughput_gbit_s\na," + std::string(cell) + "\n", "t.csv"),
+                      Contains("t.csv:2: column 2 (throughput_gbit_s)"));
   CHECK_THROWS_WITH(import_csv("id,elapsed_s\n,1\n", "t.csv"), Contains("t.csv:2: column 1 (id)"));
   CHECK_THROWS_WITH(import_csv("name,elapsed_s\na,1\n", "t.csv"),
                     Contains("no column id") && Contains("name, elapsed_s"));

@@ -160,6 +160,12 @@ TEST_CASE("hostile text is refused, not obeyed") {
              Contains("not JSON"));
 }
 
+TEST_CASE("a name that would act on a terminal is refused") {
+  Result result = simulated_result();
+  result.tests[0].name = "\x1b[31mred";
+  CHECK_THROWS_WITH(result_from_json(to_json(result), "file.json"), Contains("control character"));
+}
+
 TEST_CASE("a result cut off anywhere is refused") {
   const std::string good = to_json(measured_result());
   for (std::size_t length = 0; length + 1 < good.size(); length += 7)
