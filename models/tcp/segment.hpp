@@ -21,7 +21,19 @@ struct SackBlock {
   bool operator==(const SackBlock&) const = default;
 };
 
-enum Flag : std::uint8_t { kFin = 1, kSyn = 2, kRst = 4, kPush = 8, kAck = 16 };
+/// Control bits of the TCP header, as they stand on the wire (RFC 9293 3.1; ECE, CWR: RFC 3168).
+enum Flag : std::uint8_t {
+  kFin = 1,
+  kSyn = 2,
+  kRst = 4,
+  kPush = 8,
+  kAck = 16,
+  kEce = 64,
+  kCwr = 128
+};
+
+/// The ECN field of the IP header (RFC 3168 5).
+enum class Ecn : std::uint8_t { not_ect = 0, ect1 = 1, ect0 = 2, ce = 3 };
 
 /// Options offered in a SYN.
 struct SynOptions {
@@ -46,6 +58,7 @@ struct Segment {
   std::uint8_t sack_count = 0;
   std::uint8_t frames = 1;          ///< wire frames this stands for (GRO merges)
   bool retransmission = false;      ///< for counters; nothing on the wire says so
+  Ecn ecn = Ecn::not_ect;           ///< of the IP packet that carries it
   SynOptions syn;                   ///< valid with kSyn
   std::array<SackBlock, 4> sack{};  ///< first `sack_count` valid
 
