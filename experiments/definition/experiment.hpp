@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/definition/queue.hpp"
 #include "experiments/definition/stack.hpp"
 #include "sim/units.hpp"
 
@@ -70,6 +71,7 @@ struct Nic {
   Offloads offloads;
   std::optional<int> vlan;        ///< 802.1Q tag on everything it sends
   bool ideal = false;             ///< costs and holds nothing (a tester)
+  std::optional<EgressSpec> egress;  ///< the host's queueing discipline above the ring
   bool operator==(const Nic&) const = default;
 };
 
@@ -106,6 +108,7 @@ struct Switch {
   Buffer buffer;
   std::optional<BitRate> fabric_rate;         ///< sum over all ports, if it limits
   std::optional<double> fabric_frame_rate;    ///< frames/s over all ports, if it limits
+  std::optional<EgressSpec> egress;           ///< of every port, if queues decide
   std::optional<double> cost_eur;
   bool operator==(const Switch&) const = default;
 };
@@ -148,6 +151,7 @@ struct Link {
   double bit_error_rate = 0;
   std::optional<Bytes> queue;     ///< makes the link an emulated path with its own drop-tail queue
                                   ///< of so many wire bytes; hosts hand frames over at once
+  std::optional<EgressSpec> egress;  ///< the same with a queue that decides, instead of `queue`
   std::vector<std::pair<Time, Time>> blackholes;  ///< [from, to): every frame is lost
   Script script[2];               ///< by transmitting end
   std::optional<double> cost_eur;

@@ -15,8 +15,8 @@
 namespace linerate::models {
 
 /// Why a frame did not reach the other end.
-enum class Drop : std::uint8_t { none, queue, loss, bit_error, blackhole, script };
-inline constexpr std::size_t kDropCauses = 6;
+enum class Drop : std::uint8_t { none, queue, loss, bit_error, blackhole, script, early };
+inline constexpr std::size_t kDropCauses = 7;
 const char* name_of(Drop drop);
 
 /// The impairments of one direction of a link. Decides when a frame has been serialized.

@@ -18,6 +18,8 @@ const char* name_of(Drop drop) {
       return "blackhole";
     case Drop::script:
       return "script";
+    case Drop::early:
+      return "early";
   }
   return "";
 }
