@@ -81,6 +81,18 @@ void build_hosts(BuildContext& context) {
   }
 }
 
+void check_pause(BuildContext& context, const std::string& path, const Switch& device) {
+  const Pause& pause = *device.pause;
+  if (pause.xon > pause.xoff)
+    context.error(path + ".pause.xon", "above xoff: senders would never be stopped for long",
+                  "write less than xoff");
+  if (device.buffer.total > Bytes(0) && pause.xoff >= device.buffer.total)
+    context.error(path + ".pause.xoff",
+                  fmt::format("{} B, and the buffer holds {} B: frames are lost before",
+                              pause.xoff.count(), device.buffer.total.count()),
+                  "leave room for what is on its way: twice the cable and two frames a port");
+}
+
 void build_switches(BuildContext& context) {
   for (SwitchSpec& spec : context.spec.switches) {
     const std::string path = "switches." + spec.value.name;
@@ -111,6 +123,7 @@ void build_switches(BuildContext& context) {
                       "add `rate: 1Gbit/s`");
       }
     }
+    if (built.pause && !context.read.diagnostics.touched(path)) check_pause(context, path, built);
     context.experiment.switches.push_back(std::move(built));
   }
 }
@@ -143,6 +156,7 @@ void build_experiment(ReadContext& read, ExperimentSpec& spec, Experiment& exper
   build_switches(context);
   build_links(context);
   build_tests(context);
+  build_events(context);
   build_judgements(context);
 }
 

@@ -27,6 +27,7 @@ void build_experiment(ReadContext& read, ExperimentSpec& spec, Experiment& exper
 
 void build_links(BuildContext& context);
 void build_tests(BuildContext& context);
+void build_events(BuildContext& context);
 void build_judgements(BuildContext& context);
 
 /// Index of the NIC of `host` called `name`, or -1.

@@ -72,6 +72,7 @@ struct Nic {
   std::optional<int> vlan;        ///< 802.1Q tag on everything it sends
   bool ideal = false;             ///< costs and holds nothing (a tester)
   std::optional<EgressSpec> egress;  ///< the host's queueing discipline above the ring
+  bool pause = false;             ///< heeds PAUSE frames (IEEE 802.3 annex 31B, 802.1Qbb)
   bool operator==(const Nic&) const = default;
 };
 
@@ -99,6 +100,22 @@ struct Buffer {
   bool operator==(const Buffer&) const = default;
 };
 
+/// A switch stops senders before their frames would be lost: PAUSE frames (IEEE 802.3 annex 31B), or
+/// priority-based ones (IEEE 802.1Qbb) where `priorities` says for which.
+struct Pause {
+  Bytes xoff{0};                  ///< held from one ingress port (and priority): stop the sender …
+  Bytes xon{0};                   ///< … until so much is left
+  std::vector<int> priorities;    ///< empty: all at once
+  bool by_priority() const { return !priorities.empty(); }
+  /// Bit mask of the priorities it keeps from being lost.
+  unsigned mask() const {
+    unsigned bits = priorities.empty() ? 0xffu : 0u;
+    for (const int priority : priorities) bits |= 1u << priority;
+    return bits;
+  }
+  bool operator==(const Pause&) const = default;
+};
+
 struct Switch {
   std::string name;
   std::string profile;
@@ -109,6 +126,7 @@ struct Switch {
   std::optional<BitRate> fabric_rate;         ///< sum over all ports, if it limits
   std::optional<double> fabric_frame_rate;    ///< frames/s over all ports, if it limits
   std::optional<EgressSpec> egress;           ///< of every port, if queues decide
+  std::optional<Pause> pause;
   std::optional<double> cost_eur;
   bool operator==(const Switch&) const = default;
 };
@@ -226,6 +244,20 @@ struct Test {
   bool operator==(const Test&) const = default;
 };
 
+enum class LinkAction { down, up, loss, rate, delay };
+
+/// Something that happens to a link, both directions, while a group of tests runs.
+struct LinkEvent {
+  Time at{};                      ///< since the start of the group
+  int link = 0;
+  LinkAction action = LinkAction::down;
+  std::optional<Time> lasts;      ///< after so long the link is as before; else for good
+  double loss = 0;                ///< action `loss`: probability per frame
+  BitRate rate;                   ///< action `rate`
+  Time delay{};                   ///< action `delay`: in place of the link's own
+  bool operator==(const LinkEvent&) const = default;
+};
+
 enum class Relation { less, less_equal, greater, greater_equal, equal };
 
 /// "bulk.goodput >= 930Mbit/s": a figure path, a relation, a value in the figure's base unit.
@@ -252,6 +284,7 @@ struct Experiment {
   std::vector<Switch> switches;
   std::vector<Link> links;
   std::vector<Test> tests;
+  std::vector<LinkEvent> events;
   std::vector<Assertion> assertions;
   std::vector<Tolerance> tolerances;
   LabType lab = LabType::netns;

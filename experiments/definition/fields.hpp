@@ -80,6 +80,11 @@ inline constexpr Word kClockWords[] = {{"default", int(Clock::standard)},
                                        {"lftp", -1, true}};
 inline constexpr Word kClosingWords[] = {{"at-once", int(Closing::at_once)},
                                          {"drained", int(Closing::drained)}};
+inline constexpr Word kLinkActionWords[] = {{"down", int(LinkAction::down)},
+                                            {"up", int(LinkAction::up)},
+                                            {"loss", int(LinkAction::loss)},
+                                            {"rate", int(LinkAction::rate)},
+                                            {"delay", int(LinkAction::delay)}};
 inline constexpr Word kLabWords[] = {{"netns", int(LabType::netns)},
                                      {"loopback", int(LabType::loopback)},
                                      {"hosts", int(LabType::hosts), true}};
@@ -100,6 +105,7 @@ inline std::span<const Word> words_of(TestType) { return kTestTypeWords; }
 inline std::span<const Word> words_of(Direction) { return kDirectionWords; }
 inline std::span<const Word> words_of(Clock) { return kClockWords; }
 inline std::span<const Word> words_of(Closing) { return kClosingWords; }
+inline std::span<const Word> words_of(LinkAction) { return kLinkActionWords; }
 inline std::span<const Word> words_of(LabType) { return kLabWords; }
 
 template <class V>
@@ -157,7 +163,8 @@ void describe(V& v, Nic& s) {
   v("offloads", s.offloads, "work the NIC takes over");
   v("vlan", s.vlan, "802.1Q tag on everything it sends", FieldRule{.low = 1, .high = 4094});
   v("ideal", s.ideal, "costs and holds nothing (a tester)");
-  v.later({"encapsulation", "queues", "pause"});
+  v("pause", s.pause, "heeds PAUSE frames, of all priorities or of one");
+  v.later({"encapsulation", "queues"});
 }
 
 template <class V>
@@ -182,6 +189,15 @@ void describe(V& v, Buffer& s) {
 }
 
 template <class V>
+void describe(V& v, Pause& s) {
+  v("xoff", s.xoff, "held from one ingress port (and priority) when its sender is told to stop",
+    FieldRule{.low = 1, .required = true});
+  v("xon", s.xon, "so much is left when it may go on", kRequired);
+  v("priorities", s.priorities, "those paused, each for itself (802.1Qbb); none: all at once",
+    FieldRule{.high = 7});
+}
+
+template <class V>
 void describe(V& v, SwitchSpec& s) {
   v("profile", s.value.profile, "catalog entry, or a file of ./profiles");
   v("ports", s.ports, "number of ports, or the rate of each range of ports");
@@ -194,7 +210,8 @@ void describe(V& v, SwitchSpec& s) {
     "frames a second over all ports, if that limits",
     FieldRule{.low = 1, .kind = Kind::per_second});
   v("cost", s.value.cost_eur, "price of one", kMoney);
-  v.later({"vlans", "queues", "classes", "pause"});
+  v("pause", s.value.pause, "flow control: PAUSE frames to senders");
+  v.later({"vlans", "queues", "classes"});
 }
 
 template <class V>
@@ -253,7 +270,7 @@ void describe(V& v, LinkSpec& s) {
   v("drops", s.drops, "data segments lost at their first transmission");
   v("reorder", s.reorder, "a data segment delivered late");
   v("cost", s.cost_eur, "price of one", kMoney);
-  v.later({"events", "hub"});
+  v.later({"hub"});
 }
 
 template <class V>
@@ -367,6 +384,17 @@ inline bool key_applies(const TestSpec& test, std::string_view key) {
 }
 
 template <class V>
+void describe(V& v, LinkEventSpec& s) {
+  v("at", s.at, "since the group of tests began", kRequired);
+  v("link", s.link, "the link's name, both directions of it", kRequired);
+  v("action", s.action, "what happens to it", kRequired);
+  v("for", s.lasts, "after so long it is as before; else for good", kAtLeastOne);
+  v("loss", s.loss, "of action loss: probability of losing a frame", kProbability);
+  v("rate", s.rate, "of action rate", kAtLeastOne);
+  v("delay", s.delay, "of action delay: one way, in place of the link's own");
+}
+
+template <class V>
 void describe(V& v, ExperimentSpec& s) {
   v("schema_version", s.schema_version, "1", FieldRule{.low = 1, .high = 1, .required = true});
   v("name", s.name, "of the experiment", kRequiredName);
@@ -376,6 +404,7 @@ void describe(V& v, ExperimentSpec& s) {
   v("switches", s.switches, "switches by name");
   v("links", s.links, "cables, and paths in place of cables");
   v("tests", s.tests, "what is sent and measured", kRequired);
+  v("events", s.events, "what happens to links while tests run");
   v("assert", s.assertions, "\"bulk.goodput >= 930Mbit/s\", judged by every verb");
   v("tolerance", s.tolerances, "largest relative error by \"test.figure\", * for any one level",
     FieldRule{.kind = Kind::fraction});
@@ -383,7 +412,7 @@ void describe(V& v, ExperimentSpec& s) {
     inner("type", s.lab, "network namespaces or the loopback interface");
     inner.later({"hosts", "switches", "configure"});
   });
-  v.later({"vary", "goal", "minimize", "topology", "events"});
+  v.later({"vary", "goal", "minimize", "topology"});
 }
 
 }  // namespace linerate::experiments

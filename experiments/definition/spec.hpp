@@ -93,6 +93,17 @@ struct TestSpec {
   std::optional<Bytes> frame_size;
 };
 
+/// `{at: 3s, link: a-s1, action: down, for: 500ms}`.
+struct LinkEventSpec {
+  Time at;
+  std::string link;
+  LinkAction action = LinkAction::down;
+  std::optional<Time> lasts;
+  std::optional<double> loss;
+  std::optional<BitRate> rate;
+  std::optional<Time> delay;
+};
+
 struct ExperimentSpec {
   int schema_version = 0;
   std::string name;
@@ -102,6 +113,7 @@ struct ExperimentSpec {
   std::vector<SwitchSpec> switches;
   std::vector<LinkSpec> links;
   std::vector<TestSpec> tests;
+  std::vector<LinkEventSpec> events;
   std::vector<std::string> assertions;
   std::vector<Tolerance> tolerances;
   LabType lab = LabType::netns;

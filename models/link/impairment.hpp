@@ -15,8 +15,17 @@
 namespace linerate::models {
 
 /// Why a frame did not reach the other end.
-enum class Drop : std::uint8_t { none, queue, loss, bit_error, blackhole, script, early };
-inline constexpr std::size_t kDropCauses = 7;
+enum class Drop : std::uint8_t {
+  none,
+  queue,  ///< no room
+  loss,
+  bit_error,
+  blackhole,
+  script,
+  early,  ///< a queue discipline's decision
+  down,   ///< the link was down
+};
+inline constexpr std::size_t kDropCauses = 8;
 const char* name_of(Drop drop);
 
 /// The impairments of one direction of a link. Decides when a frame has been serialized.
@@ -56,6 +65,8 @@ class Impairment {
     }
     return Drop::none;
   }
+
+  void set_loss(double probability) { loss_ = probability; }
 
   Time jitter() { return jitter_ > Time{} ? jitter_.scaled(random_.uniform01()) : Time{}; }
 

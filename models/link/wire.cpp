@@ -20,6 +20,8 @@ const char* name_of(Drop drop) {
       return "script";
     case Drop::early:
       return "early";
+    case Drop::down:
+      return "down";
   }
   return "";
 }
@@ -36,20 +38,27 @@ std::int64_t whole_picoseconds_per_byte(BitRate rate) {
 }  // namespace
 
 Wire::Wire(const WireConfig& config, Impairment impairment)
-    : queue_(config.path_queue    ? Queue::path
+    : queue_(config.port          ? Queue::port
+             : config.path_queue  ? Queue::path
              : config.memory      ? Queue::memory
              : config.buffer      ? Queue::buffer
              : config.frame_limit ? Queue::frames
                                   : Queue::endless),
       announce_head_(config.announce_head),
       impaired_(impairment.any()),
-      ps_per_byte_(whole_picoseconds_per_byte(config.rate)),
+      emulated_(config.path_queue || config.emulated),
       latency_(config.latency),
       config_(config),
       impairment_(std::move(impairment)) {
+  set_rate(config.rate);
+}
+
+void Wire::set_rate(BitRate rate) {
+  config_.rate = rate;
+  ps_per_byte_ = whole_picoseconds_per_byte(rate);
   // The last bit leaves a gap before the line is free again; an emulated path hands a frame over
   // when its whole wire time is spent.
-  gap_ = queue_ == Queue::path ? Time{} : serialization(kGapBytes);
+  gap_ = emulated_ ? Time{} : serialization(kGapBytes);
   head_ = serialization(kPreambleBytes + kHeadBytes);
 }
 
@@ -57,6 +66,8 @@ bool Wire::room(Time now, std::uint32_t wire_bytes) {
   switch (queue_) {
     case Queue::endless:
       return true;
+    case Queue::port:
+      return false;
     case Queue::path: {
       // The backlog is what is still to be sent, the rest of the frame in service included.
       const Time wait = std::max(free_at_ - now, Time{});
@@ -97,8 +108,13 @@ std::int64_t Wire::bytes_sent_in(Time span) const {
                                    config_.rate.bits_per_second() / kPicosecondsPerByte);
 }
 
+Wire::Sent Wire::refused(Time now) {
+  if (queue_ == Queue::port) return {Drop::queue, false, Time::never(), Time{}};
+  return dropped(Drop::queue, now);
+}
+
 Wire::Sent Wire::dropped(Drop cause, Time departure) {
-  ++drops_[static_cast<std::size_t>(cause)];
+  count_drop(cause);
   return {cause, false, departure, Time{}};
 }
 

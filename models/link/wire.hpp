@@ -35,6 +35,8 @@ struct WireConfig {
   SharedBuffer* buffer = nullptr;  ///< packet memory that the ports of a switch share
   std::size_t buffer_port = 0;
   bool announce_head = false;  ///< the receiver cuts through: deliver at the head
+  bool port = false;      ///< an EgressPort queues in front of it and puts frames on it one by one
+  bool emulated = false;  ///< with `port`: an emulated path, as `path_queue` makes one without
 };
 
 class Wire {
@@ -49,13 +51,29 @@ class Wire {
   };
 
   /// Queues a frame at `now`, not before frames queued earlier. `not_before` delays its first bit
-  /// (a cut-through frame still arriving). A dropped frame stays the caller's.
+  /// (a cut-through frame still arriving). A dropped frame stays the caller's. A wire behind an
+  /// EgressPort refuses every frame, with a departure of never().
   Sent send(Time now, PacketHandle handle, Packet& packet, Time not_before = Time{});
+
+  /// As send(), by a caller that has room: the transmitter alone.
+  Sent put(Time now, PacketHandle handle, Packet& packet, Time not_before = Time{});
 
   bool in_flight() const { return !flight_.empty(); }
   Time next_arrival() const { return flight_.front().arrival; }
   /// Takes the head off the wire.
   PacketHandle arrive() { return flight_.take_front().packet; }
+  template <class Visit>
+  void for_each_in_flight(Visit&& visit) const {
+    for (std::size_t i = 0; i < flight_.size(); ++i) visit(flight_[i].packet);
+  }
+
+  /// From the next frame on. Frames never overtake each other.
+  void set_rate(BitRate rate);
+  void set_latency(Time latency) { latency_ = latency; }
+  void set_loss(double probability) {
+    impairment_.set_loss(probability);
+    impaired_ = impairment_.any();
+  }
 
   /// Frames on the wire or in front of it, a held-back one included.
   std::int64_t holds() const { return static_cast<std::int64_t>(flight_.size()) + (held_ ? 1 : 0); }
@@ -69,7 +87,9 @@ class Wire {
                             : serialization_time(Bytes(bytes), config_.rate);
   }
   /// Whether frames leave the host's memory as soon as they are handed over.
-  bool emulated_path() const { return queue_ == Queue::path; }
+  bool emulated_path() const { return emulated_; }
+  /// Whether an EgressPort decides what goes on this wire.
+  bool has_port() const { return queue_ == Queue::port; }
   bool random() const { return impairment_.random(); }
 
   // Counters.
@@ -78,10 +98,15 @@ class Wire {
   Time busy() const { return busy_; }
   std::int64_t drops(Drop cause) const { return drops_[static_cast<std::size_t>(cause)]; }
   std::int64_t peak_queue() const { return peak_queue_; }
+  /// Counts what an EgressPort did in front of this wire.
+  void count_drop(Drop cause) { ++drops_[static_cast<std::size_t>(cause)]; }
+  void note_queue(std::int64_t bytes) {
+    if (bytes > peak_queue_) peak_queue_ = bytes;
+  }
 
  private:
   /// What limits the frames in front of the transmitter.
-  enum class Queue : std::uint8_t { endless, path, memory, buffer, frames };
+  enum class Queue : std::uint8_t { endless, path, memory, buffer, frames, port };
   struct InFlight {
     Time arrival;
     PacketHandle packet;
@@ -95,11 +120,12 @@ class Wire {
   std::int64_t bytes_sent_in(Time span) const;
   void keep(std::uint32_t wire_bytes);
   void put_impaired(Time arrival, PacketHandle handle, const Packet& packet);
+  Sent refused(Time now);
   Sent dropped(Drop cause, Time departure);
 
   // What every frame needs comes first and together.
   Queue queue_;
-  bool announce_head_, impaired_;
+  bool announce_head_, impaired_, emulated_;
   std::int64_t ps_per_byte_;  // 0 if a byte does not last a whole number of picoseconds
   Time latency_;
   Time gap_;   // between the last bit and the line being free again
@@ -121,10 +147,14 @@ class Wire {
 // Inline: this is a third of what a frame costs on a link.
 [[gnu::always_inline]] inline Wire::Sent Wire::send(Time now, PacketHandle handle, Packet& packet,
                                                     Time not_before) {
-  const std::uint32_t bytes = packet.wire_bytes;
-  if (queue_ != Queue::endless && !room(now, bytes)) [[unlikely]]
-    return dropped(Drop::queue, now);
+  if (queue_ != Queue::endless && !room(now, packet.wire_bytes)) [[unlikely]]
+    return refused(now);
+  return put(now, handle, packet, not_before);
+}
 
+[[gnu::always_inline]] inline Wire::Sent Wire::put(Time now, PacketHandle handle, Packet& packet,
+                                                   Time not_before) {
+  const std::uint32_t bytes = packet.wire_bytes;
   const Time start = later(later(now, free_at_), not_before);
   const Time duration = serialization(bytes);
   free_at_ = start + duration;

@@ -32,6 +32,16 @@ DatagramSource::Pace pace_of(const Test& test, std::uint32_t payload, std::uint3
   return {.numerator = std::int64_t{wire_bytes} * 8 * kSecond, .divisor = rate.bits_per_second()};
 }
 
+// What is in front of one end's transmitter, if its queue decides. An emulated path has its own.
+const std::optional<experiments::EgressSpec>& egress_of(const Experiment& experiment,
+                                                        const experiments::Link& link,
+                                                        int from_end) {
+  const experiments::PortRef& from = link.ends[from_end];
+  if (link.egress || link.queue) return link.egress;
+  return from.kind == NodeKind::switch_ ? experiment.switches[from.node].egress
+                                        : experiment.hosts[from.node].nics[from.port].egress;
+}
+
 // One clock interrupt drives the delayed-ACK grid and the clock that programs read.
 LocalClock clock_of(const tcp::EndpointConfig& config) {
   return {config.stack.clock_tick, config.grid_phase};
@@ -57,13 +67,58 @@ void Network::build_switches() {
   }
 }
 
+// Whether what one end of a link sends cannot be known when a frame is queued.
+bool Network::decides_late(const experiments::Link& link, int from_end) const {
+  if (egress_of(experiment_, link, from_end)) return true;
+  const auto index = static_cast<int>(&link - experiment_.links.data());
+  for (const experiments::LinkEvent& event : experiment_.events)
+    if (event.link == index) return true;
+  const experiments::PortRef& from = link.ends[from_end];
+  return from.kind == NodeKind::switch_ ? experiment_.switches[from.node].pause.has_value()
+                                        : experiment_.hosts[from.node].nics[from.port].pause;
+}
+
+// The port in front of wire `source`, if it decides late. What limits a queue on a plain wire
+// limits it here as well.
+void Network::build_port(const experiments::Link& link, int from_end, std::uint64_t source) {
+  ports_.emplace_back();
+  if (!decides_late(link, from_end)) return;
+  const experiments::PortRef& from = link.ends[from_end];
+  const sim::RandomStream random({.seed = config_.seed, .entity = source, .name = "queue"});
+  experiments::EgressSpec spec =
+      egress_of(experiment_, link, from_end).value_or(experiments::EgressSpec{});
+  if (from.kind == NodeKind::host && spec == experiments::EgressSpec{} && !link.queue) {
+    const experiments::Nic& nic = experiment_.hosts[from.node].nics[from.port];
+    if (!nic.ideal) spec.queue.limit_frames = nic.transmit_queue + nic.transmit_ring;
+  }
+  auto port = std::make_unique<EgressPort>(static_cast<std::uint32_t>(source),
+                                           EgressQueue(spec, link.rate, random));
+  if (link.queue) {
+    port->memory = link.queue->count();
+  } else if (link.egress) {
+    // The path holds what its discipline allows.
+  } else if (from.kind == NodeKind::switch_) {
+    SwitchState& s = switches_[from.node];
+    port->buffer = s.buffer.get();
+    port->buffer_port = static_cast<std::size_t>(from.port);
+    port->memory = s.port_memory;
+    port->heeds_pause = experiment_.switches[from.node].pause.has_value();
+  } else {
+    port->heeds_pause = experiment_.hosts[from.node].nics[from.port].pause;
+  }
+  ports_.back() = std::move(port);
+}
+
 WireConfig Network::wire_config(const experiments::Link& link, int from_end) {
   WireConfig config;
   config.rate = link.rate;
   config.latency = link.propagation + link.delay;
   const experiments::PortRef& from = link.ends[from_end];
   const experiments::PortRef& to = link.ends[1 - from_end];
-  if (link.queue) {
+  if (decides_late(link, from_end)) {
+    config.port = true;
+    config.emulated = link.queue || link.egress;
+  } else if (link.queue) {
     config.path_queue = link.queue->count();
   } else if (from.kind == NodeKind::switch_) {
     SwitchState& s = switches_[from.node];
@@ -108,9 +163,17 @@ void Network::build_wires() {
               link, end,
               sim::RandomStream({.seed = config_.seed, .entity = source, .name = "impairment"})));
       random_ = random_ || wires_.back().random();
+      build_port(link, end, source);
+      control_hops_.push_back(static_cast<std::uint32_t>(hops_.size()));
+      hops_.insert(hops_.end(), {static_cast<std::uint32_t>(source), kArrived});
       junctions_.push_back(junction_at(link.ends[1 - end]));
     }
   }
+  pause_frames_.resize(wires_.size());
+  for (const experiments::Switch& s : experiment_.switches)
+    if (s.pause) ingress_.resize(wires_.size());
+  for (const experiments::LinkEvent& event : experiment_.events)
+    random_ = random_ || (event.action == experiments::LinkAction::loss && event.loss > 0);
 }
 
 std::uint32_t Network::add_route(int from_host, int from_nic, int to_host, int to_nic,
@@ -278,11 +341,13 @@ void Network::build_tests() {
     range.end_tcp = static_cast<std::uint32_t>(tcp_flows_.size());
     range.end_datagram = static_cast<std::uint32_t>(datagram_flows_.size());
     flows_of_test_.push_back(range);
-    // About a hundred samples of a timed test, one a tenth of a second of one by volume.
+    // About a hundred samples of a timed test, one a tenth of a second of one by volume; ten times
+    // as many where the time of recovery is read from them.
+    const std::int64_t finer = experiment_.events.empty() ? 1 : 10;
     constexpr std::int64_t kSamples = 100;
-    sample_period_.push_back(test.bytes
-                                 ? Time::milliseconds(100)
-                                 : std::max(test.duration / kSamples, Time::microseconds(10)));
+    sample_period_.push_back(
+        test.bytes ? Time::milliseconds(100) / finer
+                   : std::max(test.duration / (kSamples * finer), Time::microseconds(10)));
   }
   samples_.resize(config_.tests.size());
 }

@@ -68,7 +68,7 @@ struct DatagramFlow {
   std::uint32_t from_host = 0, to_host = 0;
   std::uint32_t payload = 0;  ///< datagram payload, or the whole frame when raw
   std::uint32_t wire_bytes = 0;
-  std::int64_t refused = 0;  ///< frames the sender's own queue had no room for
+  std::int64_t refused = 0;    ///< frames the sender's own queue had no room for
   std::int64_t in_flight = 0;  ///< frames neither received nor lost when the run ended
   Time start{};
   bool raw = false;

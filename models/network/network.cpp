@@ -17,14 +17,15 @@ inline Wire::Sent Network::transmit(Time now, std::uint32_t index,
   Wire& wire = wires_[index];
   const Wire::Sent sent = wire.send(now, frame.handle, frame.value, not_before);
   if (sent.drop != Drop::none) [[unlikely]]
-    packets_.release(frame.handle);
-  else if (sent.wake)
-    engine_->schedule(index, sent.arrival, Kind::arrival, index);
+    return not_sent(now, index, frame, not_before, sent);
+  if (sent.wake) engine_->schedule(index, sent.arrival, Kind::arrival, index);
   return sent;
 }
 
 inline void Network::hand_up(Time now, PacketHandle handle, const Packet& packet) {
   if (packet.kind == PacketKind::tcp) return hand_up_segment(now, handle, packet);
+  if (packet.kind > PacketKind::raw) [[unlikely]]
+    return heed_control(now, handle, packet);
   DatagramFlow& flow = datagram_flows_[packet.receiver];
   stations_[flow.to_host].receive(now);
   flow.sink.receive(now, packet.sent, static_cast<std::int64_t>(packet.segment.sequence),
@@ -103,6 +104,18 @@ inline void Network::dispatch(const sim::Event& event) {
       return on_device(now, event.target);
     case Kind::sample:
       return take_sample(now, event.target);
+    case Kind::enqueue: {
+      --between_ports_;
+      const PacketHandle handle = PacketHandle::unpack(event.argument);
+      enter_port(now, event.target, {handle, packets_.get(handle)});
+      return;
+    }
+    case Kind::port:
+      return on_port(now, event.target);
+    case Kind::pause:
+      return on_pause_refresh(now, event.target, static_cast<unsigned>(event.argument));
+    case Kind::link_event:
+      return on_link_event(now, event.target, event.argument != 0);
   }
 }
 
@@ -120,6 +133,12 @@ bool Network::run() {
   }
   for (std::uint32_t i = 0; i < samples_.size(); ++i)
     engine_->schedule(test_source(i), config_.tests[i]->start + sample_period_[i], Kind::sample, i);
+  for (std::uint32_t i = 0; i < experiment_.events.size(); ++i) {
+    const experiments::LinkEvent& event = experiment_.events[i];
+    const auto wire = static_cast<std::uint32_t>(event.link) * 2;
+    engine_->schedule(wire, event.at, Kind::link_event, i);
+    if (event.lasts) engine_->schedule(wire, event.at + *event.lasts, Kind::link_event, i, 1);
+  }
 
   bool stopped = false;
   auto stop = [&] {
@@ -138,9 +157,10 @@ bool Network::run() {
 // When a switch that cuts through or has a limited fabric can put a frame on its next wire.
 Time Network::through_switch(Time now, SwitchState& at, const Wire& from, const Wire& to,
                              const Packet& packet) {
-  // Cut-through needs an idle egress that is not faster than the ingress, or it would run dry.
-  const bool cuts =
-      at.cut_through && to.rate() <= from.rate() && to.idle_from() <= now + at.latency;
+  // Cut-through needs an idle egress that is not faster than the ingress, or it would run dry. A
+  // port that decides late wants the whole frame first.
+  const bool cuts = at.cut_through && to.rate() <= from.rate() &&
+                    to.idle_from() <= now + at.latency && !to.has_port();
   const Time ready = (cuts ? now : packet.tail) + at.latency;
   if (!at.fabric_rate && at.fabric_per_frame == Time{}) return ready;
   const Time cost = std::max(
@@ -150,6 +170,9 @@ Time Network::through_switch(Time now, SwitchState& at, const Wire& from, const 
 }
 
 void Network::enqueue(Time now, std::uint32_t nic_index, PacketHandle handle) {
+  // The MAC deals with control frames itself.
+  if (const Packet& packet = packets_.get(handle); packet.kind > PacketKind::raw) [[unlikely]]
+    return heed_control(now, handle, packet);
   ReceiveQueue& nic = nics_[nic_index];
   switch (nic.add(handle)) {
     case ReceiveQueue::Step::wait:
@@ -238,7 +261,7 @@ inline void Network::emit(Time now, TcpEnd& end, std::uint32_t receiver,
   const Wire::Sent sent = transmit(now, wire, frame, stations_[end.host].transmit(now));
   if (wires_[wire].emulated_path() || sent.departure <= now)
     end.endpoint.on_transmitted(now, Bytes(ip_bytes));
-  else
+  else if (sent.departure != Time::never())
     end.in_device.add(sent.departure, ip_bytes);
 }
 
@@ -254,10 +277,16 @@ inline void Network::arm(std::uint32_t index) {
   if (at != Time::never())
     engine_->schedule(end_source(index), std::max(at, engine_->now()), Kind::timer, index,
                       end.timer.generation());
-  if (!end.device_event && end.endpoint.waits_for_device() && !end.in_device.empty()) {
-    end.device_event = true;
-    engine_->schedule(end_source(index), end.in_device.departure(0), Kind::device, index);
-  }
+  if (!end.device_event && end.endpoint.waits_for_device()) watch_device(index);
+}
+
+// Has a sender called when its device lets go of a frame, if it waits for that.
+void Network::watch_device(std::uint32_t index) {
+  TcpEnd& end = ends_[index];
+  if (end.device_event || end.in_device.empty() || !end.endpoint.waits_for_device()) return;
+  end.device_event = true;
+  engine_->schedule(end_source(index), std::max(end.in_device.departure(0), engine_->now()),
+                    Kind::device, index);
 }
 
 void Network::service(Time now, std::uint32_t index) {
@@ -365,10 +394,14 @@ void Network::check_conservation() {
   std::int64_t held = 0;
   for (const Wire& wire : wires_) held += wire.holds();
   for (ReceiveQueue& nic : nics_) held += static_cast<std::int64_t>(nic.waiting().size());
+  for (const auto& port : ports_)
+    if (port) held += port->holds();
+  held += between_ports_;
   LINERATE_CHECK(held == static_cast<std::int64_t>(packets_.live()),
                  "every packet is delivered, dropped or still somewhere");
   packets_.for_each_live([this](PacketHandle, const Packet& packet) {
-    if (packet.kind != PacketKind::tcp) ++datagram_flows_[packet.receiver].in_flight;
+    if (packet.kind == PacketKind::datagram || packet.kind == PacketKind::raw)
+      ++datagram_flows_[packet.receiver].in_flight;
   });
 }
 

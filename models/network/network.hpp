@@ -14,6 +14,7 @@
 #include "experiments/definition/topology.hpp"
 #include "models/host/station.hpp"
 #include "models/link/wire.hpp"
+#include "models/network/egress_port.hpp"
 #include "models/network/flow.hpp"
 #include "models/network/packet.hpp"
 #include "models/nic/receive_queue.hpp"
@@ -80,12 +81,27 @@ class Network {
     return junctions_[wire].kind != Junction::Kind::host;
   }
   std::uint32_t far_node(std::uint32_t wire) const { return junctions_[wire].node; }
+  std::int64_t pause_frames(std::uint32_t wire) const { return pause_frames_[wire]; }
+  /// The port in front of a wire, if it decides late.
+  const EgressPort* port(std::uint32_t wire) const { return ports_[wire].get(); }
   bool gave_up() const { return gave_up_; }
   /// Whether every foreground flow ran to its end.
   bool complete() const { return complete_; }
 
  private:
-  enum class Kind : std::uint32_t { arrival, timer, start, due, poll, device, sample };
+  enum class Kind : std::uint32_t {
+    arrival,
+    timer,
+    start,
+    due,
+    poll,
+    device,
+    sample,
+    enqueue,
+    port,
+    pause,
+    link_event,
+  };
 
   /// What a wire leads to.
   struct Junction {
@@ -118,8 +134,10 @@ class Network {
   // Building (build.cpp).
   void build_switches();
   void build_wires();
+  void build_port(const experiments::Link& link, int from_end, std::uint64_t source);
   Junction junction_at(const experiments::PortRef& port) const;
   WireConfig wire_config(const experiments::Link& link, int from_end);
+  bool decides_late(const experiments::Link& link, int from_end) const;
   void build_tests();
   void build_tcp(std::uint32_t test, const experiments::Test::Pair& pair, std::uint64_t ordinal,
                  bool reverse);
@@ -150,6 +168,33 @@ class Network {
   [[gnu::always_inline]] void hand_up(Time now, PacketHandle handle, const Packet& packet);
   void hand_up_segment(Time now, PacketHandle handle, const Packet& packet);
 
+  // Ports that decide late (ports.cpp).
+  Wire::Sent not_sent(Time now, std::uint32_t wire, sim::SlotPool<Packet>::Taken frame,
+                      Time not_before, Wire::Sent refused);
+  Drop enter_port(Time now, std::uint32_t wire, sim::SlotPool<Packet>::Taken frame);
+  bool admits(Time now, EgressPort& port, const Packet& packet);
+  void serve_port(Time now, EgressPort& port);
+  void launch(Time now, EgressPort& port, const QueuedFrame& frame);
+  void drop_evicted(Time now, EgressPort& port);
+  void release_memory(Time now, EgressPort& port, const Packet& packet);
+  bool leaves_its_host(const Packet& packet) const;
+  Bytes ip_size(const Packet& packet) const;
+  void let_go_unsent(Time now, const Packet& packet);
+  void wake_port(EgressPort& port, Time at);
+  void on_port(Time now, std::uint32_t wire);
+  void count_ingress(Time now, const Packet& packet, std::int64_t bytes);
+  std::uint32_t ingress_of(const Packet& packet) const;
+  bool lossless(const Packet& packet) const;
+  void tell_to_pause(Time now, std::uint32_t wire, unsigned group);
+  void on_pause_refresh(Time now, std::uint32_t wire, unsigned group);
+  void queue_pause(Time now, std::uint32_t wire, PauseFrame frame);
+  void send_pause(Time now, EgressPort& port);
+  void heed_control(Time now, PacketHandle handle, const Packet& packet);
+  void heed_pause(Time now, PacketHandle handle, const Packet& packet);
+  void on_link_event(Time now, std::uint32_t event, bool ends);
+  void take_down(Time now, EgressPort& port);
+  void bring_up(Time now, EgressPort& port);
+
   // TCP ends and applications.
   void start_flow(Time now, std::uint32_t flow);
   void on_timer(Time now, std::uint32_t end, std::uint64_t generation);
@@ -161,6 +206,7 @@ class Network {
   [[gnu::always_inline]] void emit(Time now, TcpEnd& end, std::uint32_t receiver,
                                    const tcp::Segment& segment);
   [[gnu::always_inline]] void arm(std::uint32_t index);
+  void watch_device(std::uint32_t index);
   void check_finished(std::uint32_t end);
 
   [[gnu::always_inline]] void send_datagram(Time now, std::uint32_t flow);
@@ -174,7 +220,12 @@ class Network {
   std::vector<std::uint32_t> first_nic_;
   std::vector<ReceiveQueue> nics_;
   std::vector<Wire> wires_;
-  std::vector<Junction> junctions_;  // by wire
+  std::vector<Junction> junctions_;                 // by wire
+  std::vector<std::unique_ptr<EgressPort>> ports_;  // by wire, of those that decide late
+  std::vector<Ingress> ingress_;                    // by wire, if a switch sends PAUSE frames
+  std::vector<std::uint32_t> control_hops_;         // by wire: the way to its other end
+  std::vector<std::int64_t> pause_frames_;          // by wire: sent
+  std::int64_t between_ports_ = 0;                  // frames on their way through a switch
   std::vector<std::uint32_t> hops_;  // the wires of every route in order, each with kArrived
   std::vector<Route> routes_;
   std::vector<TcpEnd> ends_;

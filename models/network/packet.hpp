@@ -9,7 +9,14 @@
 
 namespace linerate::models {
 
-enum class PacketKind : std::uint8_t { tcp, datagram, raw };
+enum class PacketKind : std::uint8_t {
+  tcp,
+  datagram,
+  raw,
+  // What the network itself makes; it goes to the other end of one wire.
+  pause,  ///< `segment`: priorities in `flags`, quanta in `sequence`
+  lost,   ///< was on a link that went down
+};
 
 struct Packet {
   std::uint32_t receiver = 0;    ///< index of the port of call (endpoint or sink) it goes to

@@ -248,6 +248,7 @@ FigureValues figures_of(const Subject& s) {
       datagram_figures(s, out);
       break;
   }
+  if (const auto recovery = recovery_of(s)) out["recovery"] = *recovery;
   return out;
 }
 
@@ -270,6 +271,7 @@ experiments::Figure figure_from(const std::string& name, std::vector<double> sam
       {"transaction_rate", {"1/s", Better::higher}},
       {"frame_rate", {"1/s", Better::higher}},
       {"loss", {"fraction", Better::lower}},
+      {"recovery", {"s", Better::lower}},
       {"reordered", {"count", Better::lower}},
       {"latency.mean", {"s", Better::lower}},
       {"latency.max", {"s", Better::lower}},

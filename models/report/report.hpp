@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ struct Subject {
 };
 
 FigureValues figures_of(const Subject& subject);
+
+/// Seconds from the end of a link's disturbance until payload came 90 % as fast as it had on the
+/// average before, to one sampling interval; the longest of several, unknown if it never did.
+std::optional<double> recovery_of(const Subject& subject);
 
 /// How much of the window [omit, duration] of a flow that began at `begun` was simulated:
 /// background load ends with its group, and a run can be stopped.

@@ -13,14 +13,30 @@ namespace linerate::models {
 class SharedBuffer {
  public:
   SharedBuffer(Bytes total, double alpha, std::size_t ports)
-      : total_(total.count()), alpha_(alpha), queues_(ports) {}
+      : total_(total.count()), alpha_(alpha), queues_(ports), held_(ports) {}
 
   /// Whether a frame of `bytes` for `port` finds room at `now`.
   bool admits(Time now, std::size_t port, std::uint32_t bytes) {
     expire(now);
     const std::int64_t free = total_ - used_;
-    const std::int64_t queue = queues_[port].bytes();
+    const std::int64_t queue = queue_bytes(port);
     return bytes <= free && static_cast<double>(queue) < alpha_ * static_cast<double>(free);
+  }
+  /// As admits(), for traffic that flow control keeps from overrunning the memory: no threshold.
+  bool fits(Time now, std::uint32_t bytes) {
+    expire(now);
+    return bytes <= total_ - used_;
+  }
+
+  /// Takes memory for an admitted frame whose departure is not known yet …
+  void hold(std::size_t port, std::uint32_t bytes) {
+    held_[port] += bytes;
+    used_ += bytes;
+  }
+  /// … and gives it back: when it is dropped, or to store() it now that its departure is known.
+  void release(std::size_t port, std::uint32_t bytes) {
+    held_[port] -= bytes;
+    used_ -= bytes;
   }
 
   /// Stores an admitted frame until `departure`.
@@ -30,7 +46,7 @@ class SharedBuffer {
     used_ += bytes;
   }
 
-  std::int64_t queue_bytes(std::size_t port) const { return queues_[port].bytes(); }
+  std::int64_t queue_bytes(std::size_t port) const { return queues_[port].bytes() + held_[port]; }
   std::int64_t used() const { return used_; }
 
  private:
@@ -52,6 +68,7 @@ class SharedBuffer {
   double alpha_;
   std::int64_t used_ = 0;
   std::vector<Backlog> queues_;
+  std::vector<std::int64_t> held_;  // by port: frames that wait for a decision
   std::vector<std::size_t> busy_;
 };
 
