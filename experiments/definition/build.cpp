@@ -76,8 +76,8 @@ void build_hosts(BuildContext& context) {
     }
     context.experiment.hosts.push_back(host);
   }
-  if (context.spec.hosts.empty() && context.given("hosts")) {
-    context.error("hosts", "there is no host", "add one");
+  if (context.spec.hosts.empty()) {
+    context.error("hosts", "there is no host", "add `hosts:`, or a `topology:` that makes some");
   }
 }
 

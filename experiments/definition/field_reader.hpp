@@ -227,6 +227,8 @@ void read_value(ReadContext& context, const Node& node, const std::string& path,
     }
   } else if constexpr (std::same_as<T, Ports>) {
     read_ports(context, node, path, field);
+  } else if constexpr (std::same_as<T, Template>) {
+    if (!node.is_null() && expect_mapping(context, node, path)) field.node = node;
   } else if constexpr (std::same_as<T, SocketBuffer>) {
     if (node.is_mapping() && !node.find("value")) {
       FieldReader fields(context, node, path);

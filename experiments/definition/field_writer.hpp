@@ -86,6 +86,8 @@ class FieldWriter {
       write_vector(field, path, rule);
     } else if constexpr (std::same_as<T, Ports>) {
       write_ports(field, path);
+    } else if constexpr (std::same_as<T, Template>) {
+      out_ += "{}";  // never there: what it made is
     } else if constexpr (std::same_as<T, SocketBuffer>) {
       FieldWriter fields(context_, out_, path);
       fields("send", field.send, "", rule);

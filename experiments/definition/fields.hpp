@@ -85,6 +85,10 @@ inline constexpr Word kLinkActionWords[] = {{"down", int(LinkAction::down)},
                                             {"loss", int(LinkAction::loss)},
                                             {"rate", int(LinkAction::rate)},
                                             {"delay", int(LinkAction::delay)}};
+inline constexpr Word kTopologyWords[] = {{"star", int(TopologyType::star)},
+                                          {"dumbbell", int(TopologyType::dumbbell)},
+                                          {"leaf-spine", int(TopologyType::leaf_spine)},
+                                          {"fat-tree", int(TopologyType::fat_tree)}};
 inline constexpr Word kLabWords[] = {{"netns", int(LabType::netns)},
                                      {"loopback", int(LabType::loopback)},
                                      {"hosts", int(LabType::hosts), true}};
@@ -106,6 +110,7 @@ inline std::span<const Word> words_of(Direction) { return kDirectionWords; }
 inline std::span<const Word> words_of(Clock) { return kClockWords; }
 inline std::span<const Word> words_of(Closing) { return kClosingWords; }
 inline std::span<const Word> words_of(LinkAction) { return kLinkActionWords; }
+inline std::span<const Word> words_of(TopologyType) { return kTopologyWords; }
 inline std::span<const Word> words_of(LabType) { return kLabWords; }
 
 template <class V>
@@ -395,15 +400,36 @@ void describe(V& v, LinkEventSpec& s) {
 }
 
 template <class V>
+void describe(V& v, TopologySpec& s) {
+  constexpr FieldRule kMany{.high = 16'384};
+  constexpr FieldRule kPorts{.high = 1024};
+  v("type", s.type, "the network's shape", kRequired);
+  v("hosts", s.hosts, "of a star", kMany);
+  v("left", s.left, "hosts at the left switch of a dumbbell", kPorts);
+  v("right", s.right, "hosts at its right switch", kPorts);
+  v("leaves", s.leaves, "leaf switches", kPorts);
+  v("spines", s.spines, "spine switches, each with a link to every leaf", kPorts);
+  v("hosts_per_leaf", s.hosts_per_leaf, "hosts at each leaf", kPorts);
+  v("k", s.k, "ports of every switch of a fat tree of k^3/4 hosts", FieldRule{.high = 64});
+  v("host", s.host, "what every host is", kRequired);
+  v("switch", s.switch_, "what every switch is, but its ports");
+  v("upper_switch", s.upper_switch, "what spine, aggregation and core switches are, if other");
+  v("link", s.link, "what the links to hosts are", kRequired);
+  v("uplink", s.uplink, "what the links between switches are, if other");
+  v("bottleneck", s.bottleneck, "what the link between the switches of a dumbbell is");
+}
+
+template <class V>
 void describe(V& v, ExperimentSpec& s) {
   v("schema_version", s.schema_version, "1", FieldRule{.low = 1, .high = 1, .required = true});
   v("name", s.name, "of the experiment", kRequiredName);
   v("description", s.description, "what it is about");
   v("seed", s.seed, "of every random stream");
-  v("hosts", s.hosts, "computers by name", kRequired);
+  v("hosts", s.hosts, "computers by name");
   v("switches", s.switches, "switches by name");
   v("links", s.links, "cables, and paths in place of cables");
   v("tests", s.tests, "what is sent and measured", kRequired);
+  v("topology", s.topology, "makes hosts, switches and links of a common network");
   v("events", s.events, "what happens to links while tests run");
   v("assert", s.assertions, "\"bulk.goodput >= 930Mbit/s\", judged by every verb");
   v("tolerance", s.tolerances, "largest relative error by \"test.figure\", * for any one level",
@@ -412,7 +438,7 @@ void describe(V& v, ExperimentSpec& s) {
     inner("type", s.lab, "network namespaces or the loopback interface");
     inner.later({"hosts", "switches", "configure"});
   });
-  v.later({"vary", "goal", "minimize", "topology"});
+  v.later({"vary", "goal", "minimize"});
 }
 
 }  // namespace linerate::experiments

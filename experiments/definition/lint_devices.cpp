@@ -53,6 +53,35 @@ void duplex_not_of_medium(Lint& lint) {
   }
 }
 
+// What hosts at a switch can send into the rest of the network, against what its links there carry.
+void oversubscribed_uplinks(Lint& lint) {
+  const Experiment& e = lint.experiment();
+  struct Capacity {
+    double hosts = 0, network = 0;
+    int host_links = 0, network_links = 0;
+  };
+  std::vector<Capacity> capacity(e.switches.size());
+  for (const Link& link : e.links)
+    for (const int end : {0, 1}) {
+      if (link.ends[end].kind != NodeKind::switch_) continue;
+      Capacity& c = capacity[static_cast<std::size_t>(link.ends[end].node)];
+      const auto rate = static_cast<double>(link.rate.bits_per_second());
+      const bool host = link.ends[1 - end].kind == NodeKind::host;
+      (host ? c.hosts : c.network) += rate;
+      ++(host ? c.host_links : c.network_links);
+    }
+  for (std::size_t i = 0; i < capacity.size(); ++i) {
+    const Capacity& c = capacity[i];
+    if (c.network_links == 0 || c.hosts <= c.network) continue;
+    lint.warn("switches." + e.switches[i].name,
+              fmt::format("oversubscribed {:.3g}:1: {} links to hosts carry {}, {} to other "
+                          "switches carry {}",
+                          c.hosts / c.network, c.host_links, rate_text(c.hosts), c.network_links,
+                          rate_text(c.network)),
+              "more or faster links between switches, where hosts send across all at once");
+  }
+}
+
 void nic_without_link(Lint& lint) {
   each_nic(lint.experiment(), [&](const Host& host, const Nic& nic, int h, int n) {
     if (lint.link_at(h, n) != nullptr) return;
@@ -206,6 +235,7 @@ void lint_devices(Lint& lint) {
   medium_beyond_reach(lint);
   duplex_not_of_medium(lint);
   nic_without_link(lint);
+  oversubscribed_uplinks(lint);
   buses_narrower_than_nics(lint);
   interrupt_later_than_ring(lint);
   segmentation_without_checksum(lint);

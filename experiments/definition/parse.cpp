@@ -5,6 +5,7 @@
 
 #include "experiments/definition/build.hpp"
 #include "experiments/definition/field_writer.hpp"
+#include "experiments/definition/generate.hpp"
 #include "experiments/definition/merge.hpp"
 #include "experiments/definition/pattern.hpp"
 #include "experiments/definition/settings.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 // The stages, in order. Each takes the tree as the one before left it:
 //   1. text and overlays into one tree         3. `--set`
-//   2. patterns, `like:`, `defaults:`          4. fields over presets, 5. names and checks
+//   2. `topology:`, patterns, `like:`, …       4. fields over presets, 5. names and checks
 class Parse {
  public:
   Parse(const std::string& source, const ParseOptions& options)
@@ -34,13 +35,17 @@ class Parse {
 
   Experiment from_text(const std::string& text) {
     Node root = read_layers(text);
+    for (const std::string& setting : options_.set)
+      if (sets_topology(setting)) apply_setting(root, setting, presets_, diagnostics_);
+    generate_topology(root, presets_, diagnostics_);
+    diagnostics_.throw_if_any();
     Budget budget;
     expand_patterns(root, budget, diagnostics_);
     resolve_copies(root, budget, diagnostics_);
     if (budget.exhausted()) diagnostics_.throw_if_any();
     name_links(root);
     for (const std::string& setting : options_.set) {
-      apply_setting(root, setting, presets_, diagnostics_);
+      if (!sets_topology(setting)) apply_setting(root, setting, presets_, diagnostics_);
     }
 
     ReadContext context{diagnostics_, presets_};
@@ -76,6 +81,11 @@ class Parse {
     diagnostics_.error(root.place, "", "an experiment is a mapping of keys to values",
                        "`linerate init` writes a start");
     diagnostics_.throw_if_any();
+  }
+
+  /// What `topology:` makes is set before it is made.
+  static bool sets_topology(const std::string& setting) {
+    return setting.starts_with("topology.") || setting.starts_with("topology=");
   }
 
   void set_seed(ReadContext& context, ExperimentSpec& spec) {

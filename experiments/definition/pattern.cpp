@@ -7,13 +7,13 @@
 #include <set>
 #include <utility>
 
+#include "experiments/definition/decimal.hpp"
+
 namespace linerate::experiments {
 
 namespace {
 
 constexpr std::int64_t kMostNumber = 1'000'000'000;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 struct Found {
   std::size_t begin = 0, end = 0;  ///< of "[1-32]" in the text

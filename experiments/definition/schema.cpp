@@ -207,6 +207,8 @@ class SchemaWriter {
                   {"patternProperties", {{"^[0-9]+(-[0-9]+)?$", shape_of(rate, {})}}},
                   {"additionalProperties", false}};
       return any_of({shape_of(count, {.low = 1, .high = 4096}), ranges});
+    } else if constexpr (std::same_as<T, Template>) {
+      return {{"type", Json::array({"object", "null"})}};
     } else if constexpr (std::same_as<T, SocketBuffer>) {
       SchemaWriter fields;
       fields("send", field.send, "SO_SNDBUF", rule);

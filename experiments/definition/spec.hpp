@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "experiments/definition/experiment.hpp"
+#include "experiments/definition/yaml_tree.hpp"
 
 namespace linerate::experiments {
 
@@ -104,6 +105,23 @@ struct LinkEventSpec {
   std::optional<Time> delay;
 };
 
+enum class TopologyType { star, dumbbell, leaf_spine, fat_tree };
+
+/// An entry that generated hosts, switches or links are copies of, read when they stand there.
+struct Template {
+  Node node;
+};
+
+/// `topology: {type: leaf-spine, leaves: 4, spines: 2, hosts_per_leaf: 16, …}` (generate.hpp).
+struct TopologySpec {
+  TopologyType type = TopologyType::star;
+  int hosts = 0;                              ///< star
+  int left = 0, right = 0;                    ///< dumbbell
+  int leaves = 0, spines = 0, hosts_per_leaf = 0;
+  int k = 0;                                  ///< fat-tree: ports of every switch
+  Template host, switch_, upper_switch, link, uplink, bottleneck;
+};
+
 struct ExperimentSpec {
   int schema_version = 0;
   std::string name;
@@ -114,6 +132,7 @@ struct ExperimentSpec {
   std::vector<LinkSpec> links;
   std::vector<TestSpec> tests;
   std::vector<LinkEventSpec> events;
+  std::optional<TopologySpec> topology;  ///< gone once generated
   std::vector<std::string> assertions;
   std::vector<Tolerance> tolerances;
   LabType lab = LabType::netns;
