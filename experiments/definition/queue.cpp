@@ -82,4 +82,29 @@ QueueSpec with_defaults(QueueSpec spec, BitRate line) {
   return spec;
 }
 
+std::vector<TrafficClass> complete_classes(const EgressSpec& spec) {
+  std::vector<TrafficClass> classes = spec.classes;
+  if (classes.empty()) {
+    for (std::int64_t priority = 0; priority < kPriorities; ++priority)
+      classes.push_back({std::to_string(priority), {priority}, 1, spec.queue});
+    return classes;
+  }
+  bool taken[kPriorities] = {};
+  for (const TrafficClass& c : classes)
+    for (const std::int64_t priority : c.priorities) taken[priority] = true;
+  for (TrafficClass& c : classes) {
+    if (!c.priorities.empty()) continue;
+    for (std::int64_t priority = 0; priority < kPriorities; ++priority)
+      if (!taken[priority]) c.priorities.push_back(priority);
+  }
+  return classes;
+}
+
+bool more_urgent(const TrafficClass& a, const TrafficClass& b) {
+  const auto highest = [](const TrafficClass& c) {
+    return c.priorities.empty() ? -1 : *std::max_element(c.priorities.begin(), c.priorities.end());
+  };
+  return highest(a) > highest(b);
+}
+
 }  // namespace linerate::experiments

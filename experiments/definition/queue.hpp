@@ -12,6 +12,9 @@
 
 namespace linerate::experiments {
 
+/// Priorities of IEEE 802.1Q: 0 to 7.
+inline constexpr int kPriorities = 8;
+
 enum class Discipline { fifo, red, codel, fq_codel, pie };
 /// How PIE learns the delay of its queue (RFC 8033 5.3).
 enum class DelayEstimator { timestamps, departure_rate };
@@ -70,5 +73,12 @@ struct EgressSpec {
   std::vector<TrafficClass> classes;
   bool operator==(const EgressSpec&) const = default;
 };
+
+/// The classes of `spec` with every priority in one of them: one that names none has those left.
+/// A scheduler without classes has one a priority (IEEE 802.1Q 8.6.6), named "0" to "7".
+std::vector<TrafficClass> complete_classes(const EgressSpec& spec);
+
+/// Whether `a` goes before `b` under strict priority: by the highest priority of each.
+bool more_urgent(const TrafficClass& a, const TrafficClass& b);
 
 }  // namespace linerate::experiments

@@ -12,8 +12,7 @@ namespace linerate::models {
 class Fifo {
  public:
   explicit Fifo(const experiments::QueueSpec& spec)
-      : limit_{.bytes = spec.limit.value_or(Bytes(0)).count(),
-               .frames = spec.limit_frames.value_or(0)},
+      : limit_(limit_of(spec)),
         mark_bytes_(spec.ecn_threshold.value_or(Bytes(-1)).count()),
         mark_frames_(spec.ecn_threshold_frames.value_or(-1)) {}
 
@@ -25,23 +24,18 @@ class Fifo {
     // The queue that the frame finds counts, without itself.
     const bool above = (mark_bytes_ >= 0 && row_.bytes() > mark_bytes_) ||
                        (mark_frames_ >= 0 && row_.frames() > mark_frames_);
-    if (above && frame.capable()) {
-      counters_.marked += frame.ecn != tcp::Ecn::ce;
-      frame.ecn = tcp::Ecn::ce;
-    }
+    if (above && frame.capable()) counters_.mark(frame);
     row_.push(frame);
     return Drop::none;
   }
 
   bool dequeue(Time, std::uint8_t paused, QueuedFrame& frame, std::vector<QueuedFrame>&) {
-    if (row_.empty() || row_.paused(paused)) return false;
+    if (row_.next_bytes(paused) == 0) return false;
     frame = row_.take();
     return true;
   }
 
-  std::uint32_t next_bytes(std::uint8_t paused) const {
-    return row_.empty() || row_.paused(paused) ? 0 : row_.head().bytes;
-  }
+  std::uint32_t next_bytes(std::uint8_t paused) const { return row_.next_bytes(paused); }
   std::int64_t bytes() const { return row_.bytes(); }
   std::int64_t frames() const { return row_.frames(); }
   const QueueCounters& counters() const { return counters_; }

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "experiments/definition/queue.hpp"
+#include "models/link/impairment.hpp"
 #include "models/network/packet.hpp"
 #include "models/tcp/segment.hpp"
 #include "sim/ring.hpp"
@@ -36,9 +38,12 @@ class FrameRow {
   bool empty() const { return frames_.empty(); }
   std::int64_t bytes() const { return bytes_; }
   std::int64_t frames() const { return static_cast<std::int64_t>(frames_.size()); }
-  /// Whether the head may not leave: its priority is among the paused ones (bit n: priority n).
-  bool paused(std::uint8_t priorities) const {
-    return (priorities >> frames_.front().priority & 1u) != 0;
+  /// Size of the head if it may leave: not if its priority is among `paused` (bit n: priority n),
+  /// or if there is none; then 0.
+  std::uint32_t next_bytes(std::uint8_t paused) const {
+    if (frames_.empty()) return 0;
+    const QueuedFrame& frame = frames_.front();
+    return (paused >> frame.priority & 1u) != 0 ? 0 : frame.bytes;
   }
 
  private:
@@ -55,11 +60,26 @@ struct QueueLimit {
   }
 };
 
+inline QueueLimit limit_of(const experiments::QueueSpec& spec) {
+  return {.bytes = spec.limit.value_or(Bytes(0)).count(), .frames = spec.limit_frames.value_or(0)};
+}
+
 /// What a queue has done.
 struct QueueCounters {
   std::int64_t marked = 0;       ///< frames whose ECN field became CE
   std::int64_t early_drops = 0;  ///< decided by the discipline
   std::int64_t full_drops = 0;   ///< for want of room
+
+  void mark(QueuedFrame& frame) {
+    marked += frame.ecn != tcp::Ecn::ce;
+    frame.ecn = tcp::Ecn::ce;
+  }
+  QueueCounters& operator+=(const QueueCounters& other) {
+    marked += other.marked;
+    early_drops += other.early_drops;
+    full_drops += other.full_drops;
+    return *this;
+  }
 };
 
 }  // namespace linerate::models
