@@ -45,7 +45,7 @@ class DelayHistogram {
 
   static std::size_t bin_of(std::uint64_t value) {
     if (value < kParts) return static_cast<std::size_t>(value);
-    const int shift = std::bit_width(value) - 1 - kPartBits;
+    const int shift = static_cast<int>(std::bit_width(value)) - 1 - kPartBits;
     return kParts * static_cast<std::size_t>(shift) + static_cast<std::size_t>(value >> shift);
   }
   static Time middle_of(std::size_t bin) {

@@ -66,16 +66,19 @@ double Red::probability() const {
 }
 
 // Divided by 1 - count x p, the gap between two drops is uniform in 1 … 1/p instead of geometric:
-// neither clusters nor long pauses (1993, section 7).
+// neither clusters nor long pauses (1993, section 7: the n-th frame since is dropped with
+// probability p / (1 - (n-1) p)).
 bool Red::chosen() {
   const double p = probability();
   if (p <= 0) {
-    since_ = -1;
+    since_ = 0;
     return false;
   }
-  ++since_;
   const double left = 1 - static_cast<double>(since_) * p;
-  if (p < 1 && left > 0 && random_.uniform01() >= p / left) return false;
+  if (p < left && random_.uniform01() >= p / left) {
+    ++since_;
+    return false;
+  }
   since_ = 0;
   return true;
 }

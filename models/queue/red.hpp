@@ -44,7 +44,7 @@ class Red {
   sim::RandomStream random_;
   FrameRow row_;
   double mean_ = 0;
-  std::int64_t since_ = -1;  ///< frames since the last drop or mark; -1: below `min`
+  std::int64_t since_ = 0;  ///< frames let through since the last drop or mark
   Time idle_since_{};
   Time adapt_at_{};
   QueueCounters counters_;
