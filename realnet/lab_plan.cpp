@@ -268,7 +268,7 @@ std::vector<std::string> unrealised_for(const LabPlan& plan, const Experiment& e
   for (const auto& pair : test.pairs) {
     hosts[pair.from_host] = hosts[pair.to_host] = true;
     for (const auto& hop :
-         topology.path(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic, 0)) {
+         topology.path(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic)) {
       links[hop.link] = true;
       for (const PortRef& end : experiment.links[hop.link].ends) {
         if (end.kind == NodeKind::switch_) switches[end.node] = true;

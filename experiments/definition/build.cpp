@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 namespace linerate::experiments {
@@ -62,6 +63,65 @@ void check_bus(BuildContext& context, const std::string& path, const Bus& bus) {
   }
 }
 
+void build_bonds(BuildContext& context, const std::string& path, Host& host) {
+  std::vector<bool> bonded(host.nics.size());
+  for (Bond& bond : host.bonds) {
+    const std::string place = path + ".bonds." + bond.name;
+    if (find_nic(host, bond.name) >= 0)
+      context.error(place, fmt::format("a NIC is called `{}` too", bond.name), "rename the bond");
+    for (const std::string& name : bond.nic_names) {
+      const int nic = find_nic(host, name);
+      if (nic < 0) {
+        context.error(place, fmt::format("`{}` has no NIC `{}`", host.name, name),
+                      fmt::format("its NICs: {}", nic_list(host)));
+      } else if (bonded[static_cast<std::size_t>(nic)]) {
+        context.error(place, fmt::format("`{}` is in a bond already", name), "name it once");
+      } else {
+        bonded[static_cast<std::size_t>(nic)] = true;
+        bond.nics.push_back(nic);
+      }
+    }
+    if (bond.nic_names.empty()) context.error(place, "a bond of no NICs", "name two or more");
+  }
+}
+
+/// "1-2" or "8" as ports from 0, into `ports`.
+void read_vlan_ports(BuildContext& context, const std::string& path, const Switch& device,
+                     const std::vector<std::string>& texts, std::vector<int>& ports) {
+  const int count = static_cast<int>(device.port_rates.size());
+  for (const std::string& text : texts) {
+    int first = 0, last = 0;
+    if (!parse_port_range(text, first, last) || last > count) {
+      context.error(path, fmt::format("`{}` is no range of the {} ports", text, count),
+                    "write \"1-2\" or \"8\"");
+      continue;
+    }
+    for (int port = first; port <= last; ++port) ports.push_back(port - 1);
+  }
+}
+
+void build_vlans(BuildContext& context, const std::string& path, const SwitchSpec& spec,
+                 Switch& built) {
+  std::vector<int> untagged_in(built.port_rates.size());
+  for (const VlanSpec& vlan : spec.vlans) {
+    const std::string place = path + ".vlans." + vlan.name;
+    VlanPorts ports;
+    ports.id = std::stoi(vlan.name);
+    read_vlan_ports(context, place, built, vlan.untagged, ports.untagged);
+    read_vlan_ports(context, place, built, vlan.tagged, ports.tagged);
+    for (const int port : ports.untagged) {
+      int& owner = untagged_in[static_cast<std::size_t>(port)];
+      if (owner != 0)
+        context.error(place, fmt::format("port {} is untagged in VLAN {} already", port + 1, owner),
+                      "a frame without a tag belongs to one VLAN");
+      owner = ports.id;
+      if (std::count(ports.tagged.begin(), ports.tagged.end(), port) > 0)
+        context.error(place, fmt::format("port {} is tagged and untagged", port + 1), "choose one");
+    }
+    built.vlans.push_back(std::move(ports));
+  }
+}
+
 void build_hosts(BuildContext& context) {
   for (Host& host : context.spec.hosts) {
     const std::string path = "hosts." + host.name;
@@ -74,6 +134,7 @@ void build_hosts(BuildContext& context) {
       context.error(path + ".nics", fmt::format("{} NICs", host.nics.size()),
                     fmt::format("at most {} in a host", kMostNics));
     }
+    build_bonds(context, path, host);
     context.experiment.hosts.push_back(host);
   }
   if (context.spec.hosts.empty()) {
@@ -123,6 +184,7 @@ void build_switches(BuildContext& context) {
                       "add `rate: 1Gbit/s`");
       }
     }
+    build_vlans(context, path, spec, built);
     if (built.pause && !context.read.diagnostics.touched(path)) check_pause(context, path, built);
     context.experiment.switches.push_back(std::move(built));
   }

@@ -177,7 +177,7 @@ class TestBuilder {
       if (context_.read.diagnostics.touched(path_)) continue;
       // Nothing on the way would fragment what its NICs cannot take.
       for (const Hop& hop :
-           topology_->path(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic, 0)) {
+           topology_->path(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic)) {
         const Link& link = context_.experiment.links[static_cast<std::size_t>(hop.link)];
         for (const PortRef& end : link.ends)
           if (end.kind == NodeKind::host) check_mtu(pair, end.node, end.port);
@@ -280,18 +280,27 @@ class TestBuilder {
     End end{found->second, -1};
     if (node.size() == text.size()) return end;
     const Host& host = context_.experiment.hosts[static_cast<std::size_t>(end.host)];
-    end.nic = find_nic(host, text.substr(node.size() + 1));
+    const std::string port = text.substr(node.size() + 1);
+    end.nic = find_nic(host, port);
+    for (const Bond& bond : host.bonds)
+      if (bond.name == port && !bond.nics.empty()) end.nic = bond.nics.front();
     if (end.nic >= 0) return end;
     error(key, fmt::format("`{}` has no NIC `{}`", node, text.substr(node.size() + 1)),
           fmt::format("its NICs: {}", nic_list(host)));
     return std::nullopt;
   }
 
+  /// The NICs an end may be, of a bond the first.
   std::vector<int> candidates(const End& end) const {
     if (end.nic >= 0) return {end.nic};
     const Host& host = context_.experiment.hosts[static_cast<std::size_t>(end.host)];
-    std::vector<int> result(host.nics.size());
-    for (std::size_t i = 0; i < result.size(); ++i) result[i] = static_cast<int>(i);
+    std::vector<bool> follows(host.nics.size());
+    for (const Bond& bond : host.bonds)
+      for (const int nic : bond.nics)
+        if (nic != bond.nics.front()) follows[static_cast<std::size_t>(nic)] = true;
+    std::vector<int> result;
+    for (std::size_t i = 0; i < follows.size(); ++i)
+      if (!follows[i]) result.push_back(static_cast<int>(i));
     return result;
   }
 
@@ -304,7 +313,7 @@ class TestBuilder {
     std::vector<Test::Pair> found;
     for (const int from : candidates(a)) {
       for (const int to : candidates(b)) {
-        if (!topology_->path(a.host, from, b.host, to, 0).empty()) {
+        if (!topology_->path(a.host, from, b.host, to).empty()) {
           found.push_back({a.host, from, b.host, to});
         }
       }

@@ -78,6 +78,18 @@ struct Nic {
 
 enum class Forwarding { none, kernel, poll_mode };
 
+/// By what a node chooses among links that lead equally far: every flow by itself (addresses and
+/// ports), or all between two hosts alike (addresses).
+enum class FlowHash { flow, hosts };
+
+/// NICs of a host that act as one (IEEE 802.1AX): each flow keeps to one of them.
+struct Bond {
+  std::string name;
+  std::vector<std::string> nic_names;
+  std::vector<int> nics;
+  bool operator==(const Bond&) const = default;
+};
+
 struct Host {
   std::string name;
   std::string profile;
@@ -85,7 +97,9 @@ struct Host {
   Cpu cpu;
   Bus bus;
   std::vector<Nic> nics;
+  std::vector<Bond> bonds;
   Forwarding forwarding = Forwarding::none;
+  FlowHash hash = FlowHash::flow;
   std::optional<double> cost_eur;
   bool operator==(const Host&) const = default;
 };
@@ -116,6 +130,13 @@ struct Pause {
   bool operator==(const Pause&) const = default;
 };
 
+/// A VLAN of a switch (IEEE 802.1Q): ports from 0.
+struct VlanPorts {
+  int id = 1;
+  std::vector<int> untagged, tagged;
+  bool operator==(const VlanPorts&) const = default;
+};
+
 struct Switch {
   std::string name;
   std::string profile;
@@ -127,6 +148,8 @@ struct Switch {
   std::optional<double> fabric_frame_rate;    ///< frames/s over all ports, if it limits
   std::optional<EgressSpec> egress;           ///< of every port, if queues decide
   std::optional<Pause> pause;
+  std::vector<VlanPorts> vlans;   ///< empty: the switch knows none and leaves tags alone
+  FlowHash hash = FlowHash::flow;
   std::optional<double> cost_eur;
   bool operator==(const Switch&) const = default;
 };

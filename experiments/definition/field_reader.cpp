@@ -65,20 +65,6 @@ void read_within(ReadContext& context, const Node& node, const std::string& path
   context.intervals[path] = {format_value(rule, low), format_value(rule, high)};
 }
 
-/// "1-48" or "7"; false if it is neither.
-bool parse_port_range(const std::string& text, int& first, int& last) {
-  const char* end = text.data() + text.size();
-  auto [rest, error] = std::from_chars(text.data(), end, first);
-  if (error != std::errc{}) return false;
-  last = first;
-  if (rest != end) {
-    if (*rest != '-') return false;
-    const auto parsed = std::from_chars(rest + 1, end, last);
-    if (parsed.ec != std::errc{} || parsed.ptr != end) return false;
-  }
-  return first >= 1 && last >= first && last <= kMostPorts;
-}
-
 }  // namespace
 
 Place ReadContext::place_of(std::string path) const {
@@ -191,6 +177,26 @@ void FieldReader::finish() {
     context_.diagnostics.error(node_.keys[i].place, path_,
                                fmt::format("unknown key `{}`", key.substr(0, 80)), remedy);
   }
+}
+
+bool parse_port_range(const std::string& text, int& first, int& last) {
+  const char* end = text.data() + text.size();
+  auto [rest, error] = std::from_chars(text.data(), end, first);
+  if (error != std::errc{}) return false;
+  last = first;
+  if (rest != end) {
+    if (*rest != '-') return false;
+    const auto parsed = std::from_chars(rest + 1, end, last);
+    if (parsed.ec != std::errc{} || parsed.ptr != end) return false;
+  }
+  return first >= 1 && last >= first && last <= kMostPorts;
+}
+
+bool is_vlan_number(const std::string& text) {
+  int number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  return parsed.ec == std::errc{} && parsed.ptr == text.data() + text.size() && number >= 1 &&
+         number <= 4094;
 }
 
 void read_ports(ReadContext& context, const Node& node, const std::string& path, Ports& ports) {

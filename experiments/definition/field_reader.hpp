@@ -38,6 +38,10 @@ bool expect_sequence(ReadContext& context, const Node& node, const std::string& 
 const Node* find_preset(ReadContext& context, const Node& node, const std::string& path,
                         const char* folder);
 
+/// "1-48" or "7", ports from 1; false if it is neither.
+bool parse_port_range(const std::string& text, int& first, int& last);
+/// Whether `text` is a number from 1 to 4094.
+bool is_vlan_number(const std::string& text);
 void read_ports(ReadContext& context, const Node& node, const std::string& path, Ports& ports);
 void read_tolerances(ReadContext& context, const Node& node, const std::string& path,
                      const FieldRule& rule, std::vector<Tolerance>& tolerances);
@@ -139,7 +143,14 @@ void read_keyed(ReadContext& context, const Node& node, const std::string& path,
     const Node::Key& key = node.keys[i];
     const std::string entry_path = path + "." + key.text;
     if (node.items[i].is_null()) continue;
-    if (!is_name(key.text)) {
+    if constexpr (kNumbered<T>) {
+      if (!is_vlan_number(key.text)) {
+        context.diagnostics.error(key.place, path,
+                                  "`" + key.text.substr(0, 80) + "` is no VLAN number",
+                                  "write a number from 1 to 4094 (IEEE 802.1Q)");
+        continue;
+      }
+    } else if (!is_name(key.text)) {
       context.diagnostics.error(key.place, path, "`" + key.text.substr(0, 80) + "` is not a name",
                                 "a name is lower-case letters, digits and hyphens, a letter first");
       continue;

@@ -86,13 +86,19 @@ Value to_value(const T& field) {
 /// A vector of these is a mapping from name to entry …
 template <class T>
 constexpr bool kKeyed =
-    std::same_as<T, Host> || std::same_as<T, Nic> || std::same_as<T, SwitchSpec>;
+    std::same_as<T, Host> || std::same_as<T, Nic> || std::same_as<T, SwitchSpec> ||
+    std::same_as<T, Bond> || std::same_as<T, VlanSpec>;
+/// … (of VLANs from number to entry) …
+template <class T>
+constexpr bool kNumbered = std::same_as<T, VlanSpec>;
 /// … and of these a list whose entries carry their name.
 template <class T>
 constexpr bool kListed = std::same_as<T, LinkSpec> || std::same_as<T, TestSpec>;
 
 inline std::string& entry_name(Host& entry) { return entry.name; }
 inline std::string& entry_name(Nic& entry) { return entry.name; }
+inline std::string& entry_name(Bond& entry) { return entry.name; }
+inline std::string& entry_name(VlanSpec& entry) { return entry.name; }
 inline std::string& entry_name(SwitchSpec& entry) { return entry.value.name; }
 inline std::string& entry_name(LinkSpec& entry) { return entry.name; }
 inline std::string& entry_name(TestSpec& entry) { return entry.value.name; }

@@ -80,6 +80,8 @@ inline constexpr Word kClockWords[] = {{"default", int(Clock::standard)},
                                        {"lftp", -1, true}};
 inline constexpr Word kClosingWords[] = {{"at-once", int(Closing::at_once)},
                                          {"drained", int(Closing::drained)}};
+inline constexpr Word kFlowHashWords[] = {{"layer3+4", int(FlowHash::flow)},
+                                          {"layer2+3", int(FlowHash::hosts)}};
 inline constexpr Word kLinkActionWords[] = {{"down", int(LinkAction::down)},
                                             {"up", int(LinkAction::up)},
                                             {"loss", int(LinkAction::loss)},
@@ -109,6 +111,7 @@ inline std::span<const Word> words_of(TestType) { return kTestTypeWords; }
 inline std::span<const Word> words_of(Direction) { return kDirectionWords; }
 inline std::span<const Word> words_of(Clock) { return kClockWords; }
 inline std::span<const Word> words_of(Closing) { return kClosingWords; }
+inline std::span<const Word> words_of(FlowHash) { return kFlowHashWords; }
 inline std::span<const Word> words_of(LinkAction) { return kLinkActionWords; }
 inline std::span<const Word> words_of(TopologyType) { return kTopologyWords; }
 inline std::span<const Word> words_of(LabType) { return kLabWords; }
@@ -173,15 +176,22 @@ void describe(V& v, Nic& s) {
 }
 
 template <class V>
+void describe(V& v, Bond& s) {
+  v("nics", s.nic_names, "those that act as one", kRequired);
+}
+
+template <class V>
 void describe(V& v, Host& s) {
   v("profile", s.profile, "catalog entry, or a file of ./profiles");
   v("stack", s.stack, "TCP/IP stack: a preset's name, or a preset and what differs from it");
   v("cpu", s.cpu, "processor");
   v("bus", s.bus, "bus between memory and NICs");
   v("nics", s.nics, "network interfaces by name");
+  v("bonds", s.bonds, "NICs that act as one (LACP), by name");
   v("forwarding", s.forwarding, "makes the host a router");
+  v("hash", s.hash, "by what it spreads flows over bonds and equal paths");
   v("cost", s.cost_eur, "price of one", kMoney);
-  v.later({"disk", "bonds"});
+  v.later({"disk"});
 }
 
 template <class V>
@@ -203,6 +213,12 @@ void describe(V& v, Pause& s) {
 }
 
 template <class V>
+void describe(V& v, VlanSpec& s) {
+  v("untagged", s.untagged, "ports whose frames without a tag belong to it: \"1-2\"");
+  v("tagged", s.tagged, "ports whose frames belong to it by their tag");
+}
+
+template <class V>
 void describe(V& v, SwitchSpec& s) {
   v("profile", s.value.profile, "catalog entry, or a file of ./profiles");
   v("ports", s.ports, "number of ports, or the rate of each range of ports");
@@ -216,7 +232,9 @@ void describe(V& v, SwitchSpec& s) {
     FieldRule{.low = 1, .kind = Kind::per_second});
   v("cost", s.value.cost_eur, "price of one", kMoney);
   v("pause", s.value.pause, "flow control: PAUSE frames to senders");
-  v.later({"vlans", "queues", "classes"});
+  v("vlans", s.vlans, "VLANs by number; ports named in none are in VLAN 1, untagged");
+  v("hash", s.value.hash, "by what it spreads flows over parallel links (LACP) and equal paths");
+  v.later({"queues", "classes"});
 }
 
 template <class V>

@@ -33,7 +33,7 @@ class Lint {
   const Link* link_at(int host_index, int nic_index) const;
   /// The links the first flow of a pair crosses; empty if there is no way.
   std::vector<Hop> path(const Test::Pair& pair) const {
-    return topology_.path(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic, 0);
+    return topology_.path(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic);
   }
 
   /// Adds a finding. A test over a pattern has many like pairs: the same words are added once.

@@ -191,8 +191,9 @@ class SchemaWriter {
     } else if constexpr (IsVector<T>::value) {
       typename T::value_type element{};
       if constexpr (kKeyed<typename T::value_type>) {
+        const char* names = kNumbered<typename T::value_type> ? "^[0-9]+$" : kNamePattern;
         return {{"type", "object"},
-                {"patternProperties", {{kNamePattern, any_of({object_of(element), null_shape()})}}},
+                {"patternProperties", {{names, any_of({object_of(element), null_shape()})}}},
                 {"additionalProperties", false}};
       } else if constexpr (kListed<typename T::value_type>) {
         return {{"type", "array"}, {"items", object_of(element)}};

@@ -25,8 +25,16 @@ struct Ports {
   bool operator==(const Ports&) const = default;
 };
 
+/// `vlans: {10: {untagged: ["1-2"], tagged: ["8"]}}`.
+struct VlanSpec {
+  std::string name;  ///< the number
+  std::vector<std::string> untagged, tagged;
+  bool operator==(const VlanSpec&) const = default;
+};
+
 struct SwitchSpec {
   Switch value;
+  std::vector<VlanSpec> vlans;
   Ports ports;
   std::optional<BitRate> rate;
 };

@@ -6,6 +6,7 @@
 #include <boost/graph/breadth_first_search.hpp>
 #include <boost/pending/queue.hpp>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace linerate::experiments {
@@ -17,8 +18,9 @@ constexpr std::int64_t kMostPaths = 1'000'000;
 // network of a hundred thousand hosts does not hold the square of its size.
 constexpr std::size_t kMostCachedEntries = 8'000'000;
 
-// Only nodes that pass packets on are vertices: switches and forwarding hosts. Every other NIC is a
-// leaf whose first and last link is known, so a packet cannot cross a host that does not forward.
+// Only nodes that pass packets on are vertices: forwarding hosts, and switches once for every VLAN
+// they keep apart. Every other NIC is a leaf whose first and last link is known, so a packet cannot
+// cross a host that does not forward.
 using Network =
     boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, Hop>;
 using Colors = std::vector<boost::default_color_type>;
@@ -27,6 +29,7 @@ using Colors = std::vector<boost::default_color_type>;
 struct Attachment {
   int link = kNone;
   int own_end = 0;
+  int tag = 0;  // that its frames carry
 };
 
 // From every vertex: hops to one access node, and over how many shortest paths.
@@ -66,14 +69,64 @@ std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+// The VLANs of a switch's ports. A switch without any forwards frames with their tags as they are.
+class PortVlans {
+ public:
+  explicit PortVlans(const Switch& device) : aware_(!device.vlans.empty()) {
+    // A port that is named nowhere stands in VLAN 1 (the default of IEEE 802.1Q table 9-2).
+    ports_.resize(device.port_rates.size(), {1, {}});
+    for (const VlanPorts& vlan : device.vlans) {
+      for (const int port : vlan.untagged)
+        ports_[static_cast<std::size_t>(port)].untagged = vlan.id;
+      for (const int port : vlan.tagged)
+        ports_[static_cast<std::size_t>(port)].tagged.push_back(vlan.id);
+    }
+  }
+
+  /// Inside which VLAN frames with `tag` are at `port`, arriving or leaving; kNone if they may not.
+  int inside(int port, int tag) const {
+    if (!aware_) return tag;
+    const Port& at = ports_[static_cast<std::size_t>(port)];
+    if (tag == 0) return at.untagged;
+    return std::count(at.tagged.begin(), at.tagged.end(), tag) > 0 ? tag : kNone;
+  }
+
+ private:
+  struct Port {
+    int untagged;
+    std::vector<int> tagged;
+  };
+  bool aware_;
+  std::vector<Port> ports_;
+};
+
+// Every tag that a frame can carry anywhere.
+std::vector<int> tags_of(const Experiment& experiment) {
+  std::set<int> tags{0};
+  for (const Host& host : experiment.hosts)
+    for (const Nic& nic : host.nics)
+      if (nic.vlan) tags.insert(*nic.vlan);
+  for (const Switch& device : experiment.switches)
+    for (const VlanPorts& vlan : device.vlans)
+      if (!vlan.tagged.empty()) tags.insert(vlan.id);
+  return {tags.begin(), tags.end()};
+}
+
 }  // namespace
 
 struct Topology::Graph {
   explicit Graph(const Experiment& experiment);
 
-  int vertex_of(const PortRef& end) const {
-    return end.kind == NodeKind::host ? host_vertex[static_cast<std::size_t>(end.node)]
-                                      : switch_vertex[static_cast<std::size_t>(end.node)];
+  /// The vertex at one end of a link for frames with `tag`; kNone if it passes none on.
+  int vertex_of(const PortRef& end, int tag) const {
+    if (end.kind == NodeKind::host) {
+      const bool takes =
+          nic_tags[static_cast<std::size_t>(end.node)][static_cast<std::size_t>(end.port)] == tag;
+      return takes ? host_vertex[static_cast<std::size_t>(end.node)] : kNone;
+    }
+    const int vlan = port_vlans[static_cast<std::size_t>(end.node)].inside(end.port, tag);
+    const auto found = switch_vertex.find({end.node, vlan});
+    return vlan == kNone || found == switch_vertex.end() ? kNone : found->second;
   }
   const Attachment& attachment(int host, int nic) const {
     return attachments[static_cast<std::size_t>(host)][static_cast<std::size_t>(nic)];
@@ -84,34 +137,57 @@ struct Topology::Graph {
   const Distances& distances_to(int access, int from_host, int to_host);
 
   Network network;
-  std::vector<int> host_vertex, switch_vertex;       // kNone for a host that does not forward
+  std::vector<int> host_vertex;                      // kNone for a host that does not forward
+  std::map<std::pair<int, int>, int> switch_vertex;  // by switch and VLAN inside
+  std::vector<bool> by_hosts;                        // by vertex: how it chooses among links
+  std::vector<PortVlans> port_vlans;                 // by switch
+  std::vector<std::vector<int>> nic_tags;            // by host and NIC
+  const Experiment* experiment;
   std::vector<std::vector<Attachment>> attachments;  // by host and NIC
   std::vector<std::array<PortRef, 2>> ends;          // by link
   std::map<std::array<int, 3>, Distances> cache;
   std::size_t cached_entries = 0;
 };
 
-Topology::Graph::Graph(const Experiment& experiment) {
-  for (const Host& host : experiment.hosts) {
-    const bool forwards = host.forwarding != Forwarding::none;
-    host_vertex.push_back(forwards ? static_cast<int>(add_vertex(network)) : kNone);
+Topology::Graph::Graph(const Experiment& from) : experiment(&from) {
+  const auto add = [&](FlowHash hash) {
+    by_hosts.push_back(hash == FlowHash::hosts);
+    return static_cast<int>(add_vertex(network));
+  };
+  for (const Host& host : from.hosts) {
+    host_vertex.push_back(host.forwarding != Forwarding::none ? add(host.hash) : kNone);
     attachments.emplace_back(host.nics.size());
+    nic_tags.emplace_back();
+    for (const Nic& nic : host.nics) nic_tags.back().push_back(nic.vlan.value_or(0));
   }
-  for (std::size_t i = 0; i < experiment.switches.size(); ++i)
-    switch_vertex.push_back(static_cast<int>(add_vertex(network)));
+  for (const Switch& device : from.switches) port_vlans.emplace_back(device);
 
-  for (const Link& link : experiment.links) {
+  const std::vector<int> tags = tags_of(from);
+  std::set<std::pair<int, int>> kept_apart;
+  for (const Link& link : from.links)
+    for (const PortRef& end : link.ends)
+      for (const int tag : end.kind == NodeKind::host ? std::vector<int>{} : tags) {
+        const int vlan = port_vlans[static_cast<std::size_t>(end.node)].inside(end.port, tag);
+        if (vlan != kNone) kept_apart.emplace(end.node, vlan);
+      }
+  for (const auto& place : kept_apart)
+    switch_vertex[place] = add(from.switches[static_cast<std::size_t>(place.first)].hash);
+  for (const Link& link : from.links) {
     const int index = static_cast<int>(ends.size());
     ends.push_back({link.ends[0], link.ends[1]});
     for (int end = 0; end < 2; ++end) {
       const PortRef& port = link.ends[end];
-      if (port.kind == NodeKind::host)
-        attachments[static_cast<std::size_t>(port.node)][static_cast<std::size_t>(port.port)] = {
-            index, end};
-      const int from = vertex_of(port), to = vertex_of(link.ends[1 - end]);
-      if (from != kNone && to != kNone)
-        add_edge(static_cast<std::size_t>(from), static_cast<std::size_t>(to), Hop{index, end},
-                 network);
+      if (port.kind == NodeKind::host) {
+        const auto host = static_cast<std::size_t>(port.node),
+                   nic = static_cast<std::size_t>(port.port);
+        attachments[host][nic] = {index, end, nic_tags[host][nic]};
+      }
+      for (const int tag : tags) {
+        const int here = vertex_of(port, tag), there = vertex_of(link.ends[1 - end], tag);
+        if (here != kNone && there != kNone)
+          add_edge(static_cast<std::size_t>(here), static_cast<std::size_t>(there),
+                   Hop{index, end, tag}, network);
+      }
     }
   }
 }
@@ -154,22 +230,23 @@ Topology::Topology(Topology&&) noexcept = default;
 Topology& Topology::operator=(Topology&&) noexcept = default;
 
 std::vector<Hop> Topology::path(int from_host, int from_nic, int to_host, int to_nic,
-                                std::uint64_t flow_hash) const {
+                                const FlowKey& key) const {
   const Attachment& first = graph_->attachment(from_host, from_nic);
   const Attachment& last = graph_->attachment(to_host, to_nic);
   if (first.link == kNone || last.link == kNone) return {};
   if (first.link == last.link) {
     if (first.own_end == last.own_end) return {};  // a NIC does not reach itself over its cable
-    return {{first.link, first.own_end}};
+    if (first.tag != last.tag) return {};
+    return {{first.link, first.own_end, first.tag}};
   }
-  int here = graph_->vertex_of(graph_->far_end(first));
-  const int access = graph_->vertex_of(graph_->far_end(last));
+  int here = graph_->vertex_of(graph_->far_end(first), first.tag);
+  const int access = graph_->vertex_of(graph_->far_end(last), last.tag);
   if (here == kNone || access == kNone) return {};
   const Distances& distances = graph_->distances_to(access, from_host, to_host);
   int remaining = distances.hops[static_cast<std::size_t>(here)];
   if (remaining == kNone) return {};
 
-  std::vector<Hop> hops{{first.link, first.own_end}};
+  std::vector<Hop> hops{{first.link, first.own_end, first.tag}};
   hops.reserve(static_cast<std::size_t>(remaining) + 2);
   const Network& network = graph_->network;
   while (remaining > 0) {
@@ -178,24 +255,37 @@ std::vector<Hop> Topology::path(int from_host, int from_nic, int to_host, int to
       return distances.hops[target(edge, network)] == remaining - 1;
     };
     const auto choices = static_cast<std::uint64_t>(std::count_if(begin, end, nearer));
-    std::uint64_t skip = mix(flow_hash ^ mix(static_cast<std::uint64_t>(here))) % choices;
+    const std::uint64_t hash =
+        graph_->by_hosts[static_cast<std::size_t>(here)] ? key.hosts : key.flow;
+    std::uint64_t skip = mix(hash ^ mix(static_cast<std::uint64_t>(here))) % choices;
     const auto chosen = std::find_if(
         begin, end, [&](Network::edge_descriptor edge) { return nearer(edge) && skip-- == 0; });
     hops.push_back(network[*chosen]);
     here = static_cast<int>(target(*chosen, network));
     --remaining;
   }
-  hops.push_back({last.link, 1 - last.own_end});
+  hops.push_back({last.link, 1 - last.own_end, last.tag});
   return hops;
+}
+
+int Topology::bonded_nic(int host, int nic, const FlowKey& key) const {
+  const Host& owner = graph_->experiment->hosts[static_cast<std::size_t>(host)];
+  for (const Bond& bond : owner.bonds) {
+    if (std::count(bond.nics.begin(), bond.nics.end(), nic) == 0) continue;
+    const std::uint64_t hash = owner.hash == FlowHash::hosts ? key.hosts : key.flow;
+    return bond.nics[mix(hash ^ mix(static_cast<std::uint64_t>(host))) % bond.nics.size()];
+  }
+  return nic;
 }
 
 std::int64_t Topology::path_count(int from_host, int from_nic, int to_host, int to_nic) const {
   const Attachment& first = graph_->attachment(from_host, from_nic);
   const Attachment& last = graph_->attachment(to_host, to_nic);
   if (first.link == kNone || last.link == kNone) return 0;
-  if (first.link == last.link) return first.own_end == last.own_end ? 0 : 1;
-  const int here = graph_->vertex_of(graph_->far_end(first));
-  const int access = graph_->vertex_of(graph_->far_end(last));
+  if (first.link == last.link)
+    return first.own_end == last.own_end || first.tag != last.tag ? 0 : 1;
+  const int here = graph_->vertex_of(graph_->far_end(first), first.tag);
+  const int access = graph_->vertex_of(graph_->far_end(last), last.tag);
   if (here == kNone || access == kNone) return 0;
   return graph_->distances_to(access, from_host, to_host).paths[static_cast<std::size_t>(here)];
 }

@@ -14,9 +14,15 @@ using experiments::NodeKind;
 using experiments::Test;
 using experiments::TestType;
 
-// Mixes what tells two flows apart into the value by which equal-cost paths are chosen.
-std::uint64_t flow_hash(std::uint64_t seed, std::uint64_t test, std::uint64_t ordinal) {
-  return sim::RandomStream({.seed = seed, .entity = test << 32 | ordinal, .name = "path"}).bits();
+// What tells two flows apart, or two pairs of hosts, as the values by which links are chosen.
+experiments::FlowKey flow_key(std::uint64_t seed, std::uint64_t test, std::uint64_t ordinal,
+                              const Test::Pair& pair) {
+  const auto hosts =
+      static_cast<std::uint64_t>(pair.from_host) << 32 | static_cast<std::uint64_t>(pair.to_host);
+  return {
+      .flow =
+          sim::RandomStream({.seed = seed, .entity = test << 32 | ordinal, .name = "path"}).bits(),
+      .hosts = sim::RandomStream({.seed = seed, .entity = hosts, .name = "hosts"}).bits()};
 }
 
 DatagramSource::Pace pace_of(const Test& test, std::uint32_t payload, std::uint32_t wire_bytes,
@@ -177,13 +183,17 @@ void Network::build_wires() {
 }
 
 std::uint32_t Network::add_route(int from_host, int from_nic, int to_host, int to_nic,
-                                 std::uint64_t hash) {
+                                 const experiments::FlowKey& key) {
+  // A flow keeps to one NIC of a bond, by the policy of the bond's host; the switch in front of it is
+  // taken to have the same.
+  from_nic = config_.topology->bonded_nic(from_host, from_nic, key);
+  to_nic = config_.topology->bonded_nic(to_host, to_nic, key);
   Route route;
   route.from_host = static_cast<std::uint32_t>(from_host);
   route.to_host = static_cast<std::uint32_t>(to_host);
   route.first_hop = static_cast<std::uint32_t>(hops_.size());
   for (const experiments::Hop& hop :
-       config_.topology->path(from_host, from_nic, to_host, to_nic, hash))
+       config_.topology->path(from_host, from_nic, to_host, to_nic, key))
     route.wires.push_back(static_cast<std::uint32_t>(hop.link * 2 + hop.from_end));
   LINERATE_CHECK(!route.wires.empty(), "the parser refused tests between unreachable hosts");
   hops_.insert(hops_.end(), route.wires.begin(), route.wires.end());
@@ -243,11 +253,11 @@ void Network::build_tcp(std::uint32_t test_index, const Test::Pair& pair, std::u
                         bool reverse) {
   const Test& test = *config_.tests[test_index];
   const auto client = static_cast<std::uint32_t>(ends_.size());
-  const std::uint64_t hash = flow_hash(experiment_.seed, test_index, ordinal);
+  const experiments::FlowKey key = flow_key(experiment_.seed, test_index, ordinal, pair);
   const std::uint32_t out =
-      add_route(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic, hash);
+      add_route(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic, key);
   const std::uint32_t back =
-      add_route(pair.to_host, pair.to_nic, pair.from_host, pair.from_nic, hash);
+      add_route(pair.to_host, pair.to_nic, pair.from_host, pair.from_nic, key);
   tcp::EndpointConfig client_config = endpoint_config(test, pair.from_host);
   tcp::EndpointConfig server_config = endpoint_config(test, pair.to_host);
   client_config.local = server_config.local = stays_local(routes_[out]);
@@ -289,9 +299,9 @@ void Network::build_tcp(std::uint32_t test_index, const Test::Pair& pair, std::u
 void Network::build_datagrams(std::uint32_t test_index, const Test::Pair& pair,
                               std::uint64_t ordinal) {
   const Test& test = *config_.tests[test_index];
-  const std::uint64_t hash = flow_hash(experiment_.seed, test_index, ordinal);
+  const experiments::FlowKey key = flow_key(experiment_.seed, test_index, ordinal, pair);
   const std::uint32_t route =
-      add_route(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic, hash);
+      add_route(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic, key);
   const bool raw = test.type == TestType::raw_frames;
   const Framing framing =
       raw ? raw_framing() : udp_framing(test.ip, vlan_of(pair.from_host, pair.from_nic));

@@ -145,7 +145,7 @@ class Network {
                        std::uint64_t ordinal);
   tcp::EndpointConfig endpoint_config(const experiments::Test& test, int host) const;
   std::uint32_t add_route(int from_host, int from_nic, int to_host, int to_nic,
-                          std::uint64_t flow_hash);
+                          const experiments::FlowKey& key);
   void set_route(TcpEnd& end, std::uint32_t route) const;
   bool stays_local(const Route& route) const;
   Bytes path_mtu(const Route& route) const;

@@ -27,7 +27,7 @@ std::int64_t paths(const Experiment& e) {
 
 std::size_t hops(const Experiment& e) {
   const Test::Pair& pair = e.tests[0].pairs[0];
-  return Topology(e).path(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic, 0).size();
+  return Topology(e).path(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic).size();
 }
 
 }  // namespace

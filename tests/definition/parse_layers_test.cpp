@@ -42,7 +42,11 @@ TEST_CASE("like copies: maps merge, lists replace, null deletes") {
   b:
     like: a
     stack: {sack: off}
-    nics: {eth0: {rates: [1Gbit/s], vlan: null}})"});
+    nics: {eth0: {rates: [1Gbit/s], vlan: null}}
+  s: {forwarding: kernel, nics: {eth0: {mtu: 9000B, vlan: 7}, eth1: {mtu: 9000B}}})",
+                                                .links = R"(
+  - {endpoints: ["a:eth0", "s:eth0"], medium: 1000BASE-T}
+  - {endpoints: ["b:eth0", "s:eth1"], medium: 1000BASE-T})"});
   const Host& b = experiment.hosts[1];
   CHECK(b.stack.preset == "linux-2.2");
   CHECK_FALSE(b.stack.timestamps);
