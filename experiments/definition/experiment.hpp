@@ -44,10 +44,12 @@ struct Bus {
   bool operator==(const Bus&) const = default;
 };
 
-/// Interrupt moderation of one direction: at `delay` after the first frame or at the n-th frame.
+/// Interrupt moderation of one direction: at `delay` after the first frame or at the n-th frame, and
+/// never sooner than `gap` after the last interrupt (an interrupt throttling rate).
 struct Coalescing {
   Time delay{};
   int frames = 0;
+  Time gap{};
   bool operator==(const Coalescing&) const = default;
 };
 

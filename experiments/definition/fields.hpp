@@ -144,6 +144,7 @@ template <class V>
 void describe(V& v, Coalescing& s) {
   v("delay", s.delay, "longest wait after the first frame");
   v("frames", s.frames, "frames that end the wait; 0: no such limit", FieldRule{.high = 1'000'000});
+  v("gap", s.gap, "least time between two interrupts (interrupt throttling)");
 }
 
 template <class V>

@@ -174,7 +174,7 @@ void Network::enqueue(Time now, std::uint32_t nic_index, PacketHandle handle) {
   if (const Packet& packet = packets_.get(handle); packet.kind > PacketKind::raw) [[unlikely]]
     return heed_control(now, handle, packet);
   ReceiveQueue& nic = nics_[nic_index];
-  switch (nic.add(handle)) {
+  switch (nic.add(now, handle)) {
     case ReceiveQueue::Step::wait:
       return;
     case ReceiveQueue::Step::full:
@@ -182,7 +182,7 @@ void Network::enqueue(Time now, std::uint32_t nic_index, PacketHandle handle) {
     case ReceiveQueue::Step::poll:
       return poll(now, nic_index);
     case ReceiveQueue::Step::arm:
-      engine_->schedule(nic_source(nic_index), now + nic.delay(), Kind::poll, nic_index,
+      engine_->schedule(nic_source(nic_index), nic.due(), Kind::poll, nic_index,
                         nic.batch());
       return;
   }
@@ -206,7 +206,7 @@ void Network::poll(Time now, std::uint32_t nic_index) {
     }
     hand_up(now, head, merged);
   }
-  nic.polled();
+  nic.polled(now);
 }
 
 // Tells the endpoint what has left the device since it was last asked.

@@ -17,34 +17,44 @@ class ReceiveQueue {
       : moderation_(nic.receive_coalescing),
         ring_(nic.receive_ring),
         gro_(nic.offloads.gro),
-        moderated_(!nic.ideal && (moderation_.delay > Time{} || moderation_.frames > 1)) {}
+        moderated_(!nic.ideal && (moderation_.delay > Time{} || moderation_.frames > 1 ||
+                                  moderation_.gap > Time{})) {}
 
   /// Whether frames wait at all; if not, each is handed up as it arrives.
   bool moderated() const { return moderated_; }
   bool gro() const { return gro_; }
 
   enum class Step : std::uint8_t { wait, arm, poll, full };
-  /// Stores a frame. `arm`: it is the first, poll after `delay()`; `poll`: enough are there, poll
-  /// now; `full`: no descriptor free, the frame is lost and stays the caller's.
-  Step add(PacketHandle handle) {
+  /// Stores a frame. `arm`: it is the first, poll at `due()`; `poll`: poll now; `full`: no
+  /// descriptor free, the frame is lost and stays the caller's.
+  Step add(Time now, PacketHandle handle) {
     if (static_cast<std::int64_t>(waiting_.size()) >= ring_) {
       ++drops_;
       return Step::full;
     }
     waiting_.push_back(handle);
-    if (moderation_.frames > 0 && static_cast<std::int64_t>(waiting_.size()) >= moderation_.frames)
-      return Step::poll;
-    return waiting_.size() == 1 ? Step::arm : Step::wait;
+    const bool enough =
+        moderation_.frames > 0 && static_cast<std::int64_t>(waiting_.size()) >= moderation_.frames;
+    if (enough && now >= earliest_) return Step::poll;
+    if (waiting_.size() > 1) {
+      if (!enough || due_ <= earliest_) return Step::wait;
+      due_ = earliest_;  // enough are there, but it is too soon
+      return Step::arm;
+    }
+    due_ = later(now + moderation_.delay, earliest_);
+    return due_ == now && moderation_.frames == 0 ? Step::poll : Step::arm;
   }
-  Time delay() const { return moderation_.delay; }
+  /// When the interrupt for what waits comes.
+  Time due() const { return due_; }
 
   /// What the poll finds; the caller processes and then clears it.
   std::vector<PacketHandle>& waiting() { return waiting_; }
   /// Tells a timer set for an earlier batch from the one for this.
   std::uint64_t batch() const { return batch_; }
-  void polled() {
+  void polled(Time now) {
     waiting_.clear();
     ++batch_;
+    earliest_ = now + moderation_.gap;
   }
   std::int64_t drops() const { return drops_; }
   std::uint64_t polls() const { return batch_; }
@@ -55,6 +65,8 @@ class ReceiveQueue {
   bool gro_;
   bool moderated_;
   std::vector<PacketHandle> waiting_;
+  Time due_{};
+  Time earliest_{};  // of the next interrupt
   std::uint64_t batch_ = 0;
   std::int64_t drops_ = 0;
 };

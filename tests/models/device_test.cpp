@@ -182,9 +182,9 @@ TEST_CASE("an interrupt comes so long after the first frame, or with the n-th") 
   nic.receive_ring = 4;
   ReceiveQueue queue(nic);
   REQUIRE(queue.moderated());
-  CHECK(queue.add({1, 1}) == ReceiveQueue::Step::arm);
-  CHECK(queue.add({2, 1}) == ReceiveQueue::Step::wait);
-  CHECK(queue.add({3, 1}) == ReceiveQueue::Step::poll);
+  CHECK(queue.add(Time{}, {1, 1}) == ReceiveQueue::Step::arm);
+  CHECK(queue.add(Time{}, {2, 1}) == ReceiveQueue::Step::wait);
+  CHECK(queue.add(Time{}, {3, 1}) == ReceiveQueue::Step::poll);
 }
 
 TEST_CASE("a frame that finds no free descriptor is lost") {
@@ -192,10 +192,24 @@ TEST_CASE("a frame that finds no free descriptor is lost") {
   nic.receive_coalescing = {.delay = Time::microseconds(8), .frames = 0};
   nic.receive_ring = 2;
   ReceiveQueue queue(nic);
-  queue.add({1, 1});
-  queue.add({2, 1});
-  CHECK(queue.add({3, 1}) == ReceiveQueue::Step::full);
+  queue.add(Time{}, {1, 1});
+  queue.add(Time{}, {2, 1});
+  CHECK(queue.add(Time{}, {3, 1}) == ReceiveQueue::Step::full);
   CHECK(queue.drops() == 1);
+}
+
+TEST_CASE("interrupts keep their distance, and the first after a pause comes at once") {
+  experiments::Nic nic;
+  nic.receive_coalescing.gap = Time::microseconds(125);
+  ReceiveQueue queue(nic);
+  REQUIRE(queue.moderated());
+  CHECK(queue.add(Time::microseconds(10), {1, 1}) == ReceiveQueue::Step::poll);
+  queue.polled(Time::microseconds(10));
+  CHECK(queue.add(Time::microseconds(20), {2, 1}) == ReceiveQueue::Step::arm);
+  CHECK(queue.due() == Time::microseconds(135));
+  CHECK(queue.add(Time::microseconds(30), {3, 1}) == ReceiveQueue::Step::wait);
+  queue.polled(queue.due());
+  CHECK(queue.add(Time::microseconds(300), {4, 1}) == ReceiveQueue::Step::poll);
 }
 
 TEST_CASE("GRO merges consecutive data of one flow up to a pushed segment") {
