@@ -122,6 +122,46 @@ void build_vlans(BuildContext& context, const std::string& path, const SwitchSpe
   }
 }
 
+// The smallest IP packet every host must take (RFC 791); more, and nothing useful fits.
+constexpr Bytes kSmallestMtu{68};
+constexpr std::size_t kMostEncapsulations = 8;
+
+void check_encapsulation(BuildContext& context, const std::string& path, const Nic& nic) {
+  const std::vector<Encapsulation>& list = nic.encapsulation;
+  if (list.size() > kMostEncapsulations) {
+    context.error(path, fmt::format("{} encapsulations", list.size()),
+                  fmt::format("at most {}", kMostEncapsulations));
+    return;
+  }
+  if (const auto misfit = find_misfit(list)) {
+    context.error(fmt::format("{}[{}]", path, misfit->index), misfit->message, misfit->remedy);
+    return;
+  }
+  if (nic.vlan && !list.empty() && std::holds_alternative<QinQ>(list.back())) {
+    context.error(path, "`qinq` holds both tags, and the NIC's `vlan` is a third",
+                  "remove `vlan`; write {qinq: {outer: …, inner: …}}");
+    return;
+  }
+  const std::vector<Layer> layers = encapsulation_layers(list, 4, nic.mtu);
+  const Bytes room = inner_mtu(layers, nic.mtu);
+  if (room < kSmallestMtu)
+    context.error(path,
+                  fmt::format("an MTU of {} B leaves {} B for a packet inside", nic.mtu.count(),
+                              std::max<std::int64_t>(room.count(), 0)),
+                  fmt::format("at least {}; raise the NIC's mtu", kSmallestMtu.count()));
+  // A tunnel told to take more than its outside carries would fragment every full packet.
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const Bytes outer =
+        inner_mtu({layers.begin() + static_cast<long>(i) + 1, layers.end()}, nic.mtu);
+    const Bytes most = outer - layers[i].overhead();
+    if (!layers[i].padding.limit || *layers[i].padding.limit <= most) continue;
+    context.error(fmt::format("{}[{}]", path, i),
+                  fmt::format("packets of {} B do not fit {} B outside",
+                              layers[i].padding.limit->count(), outer.count()),
+                  fmt::format("write mtu: {}B or less", most.count()));
+  }
+}
+
 void build_hosts(BuildContext& context) {
   for (Host& host : context.spec.hosts) {
     const std::string path = "hosts." + host.name;
@@ -129,6 +169,8 @@ void build_hosts(BuildContext& context) {
     if (!context.read.diagnostics.touched(path)) {
       check_stack(context, path + ".stack", host.stack);
       check_bus(context, path + ".bus", host.bus);
+      for (const Nic& nic : host.nics)
+        check_encapsulation(context, fmt::format("{}.nics.{}.encapsulation", path, nic.name), nic);
     }
     if (host.nics.size() > kMostNics) {
       context.error(path + ".nics", fmt::format("{} NICs", host.nics.size()),

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/definition/encapsulation.hpp"
 #include "experiments/definition/queue.hpp"
 #include "experiments/definition/stack.hpp"
 #include "sim/units.hpp"
@@ -72,6 +73,7 @@ struct Nic {
   Coalescing receive_coalescing;
   Offloads offloads;
   std::optional<int> vlan;        ///< 802.1Q tag on everything it sends
+  std::vector<Encapsulation> encapsulation;  ///< around what it sends, from the packet outwards
   bool ideal = false;             ///< costs and holds nothing (a tester)
   std::optional<EgressSpec> egress;  ///< the host's queueing discipline above the ring
   bool pause = false;             ///< heeds PAUSE frames (IEEE 802.3 annex 31B, 802.1Qbb)

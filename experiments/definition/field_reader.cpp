@@ -121,6 +121,22 @@ bool expect_sequence(ReadContext& context, const Node& node, const std::string& 
   return false;
 }
 
+const std::string* read_option_name(ReadContext& context, const Node& node, const std::string& path,
+                                    const std::vector<std::string>& names) {
+  if (!node.is_scalar() && (!node.is_mapping() || node.keys.size() != 1)) {
+    context.diagnostics.error(node.place, path, "one name is expected, or one name and its options",
+                              fmt::format("write {0} or {{{0}: {{…}}}}", names.front()));
+    return nullptr;
+  }
+  const std::string& name = node.is_scalar() ? node.text : node.keys.front().text;
+  if (std::find(names.begin(), names.end(), name) != names.end()) return &name;
+  const std::string nearest = nearest_name(name, names);
+  context.diagnostics.error(node.place, path, fmt::format("unknown name `{}`", name.substr(0, 80)),
+                            nearest.empty() ? fmt::format("one of {}", fmt::join(names, ", "))
+                                            : fmt::format("did you mean `{}`?", nearest));
+  return nullptr;
+}
+
 const Node* find_preset(ReadContext& context, const Node& node, const std::string& path,
                         const char* folder) {
   Value name;

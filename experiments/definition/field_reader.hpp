@@ -200,6 +200,27 @@ void read_list(ReadContext& context, const Node& node, const std::string& path,
   }
 }
 
+/// The name of the alternative that `node` chooses, as `vxlan` or `{vxlan: {vni: 7}}`, which is one
+/// of `names`; nullptr after an error.
+const std::string* read_option_name(ReadContext& context, const Node& node, const std::string& path,
+                                    const std::vector<std::string>& names);
+
+/// One of several structs, chosen by name.
+template <class... Options>
+void read_option(ReadContext& context, const Node& node, const std::string& path,
+                 std::variant<Options...>& field) {
+  const std::string* name = read_option_name(context, node, path, option_names(field));
+  if (name == nullptr) return;
+  context.places[path] = node.place;
+  const auto read = [&]<class Option>(Option option) {
+    if (*name != Option::kName) return;
+    const Node* fields = node.is_mapping() ? &node.items.front() : nullptr;
+    if (fields && !fields->is_null()) read_struct(context, *fields, path + "." + *name, option);
+    field = std::move(option);
+  };
+  (read(Options{}), ...);
+}
+
 template <class T>
 void read_value(ReadContext& context, const Node& node, const std::string& path, T& field,
                 const FieldRule& rule) {
@@ -236,6 +257,8 @@ void read_value(ReadContext& context, const Node& node, const std::string& path,
     } else {
       read_list(context, node, path, field, rule);
     }
+  } else if constexpr (IsVariant<T>::value) {
+    read_option(context, node, path, field);
   } else if constexpr (std::same_as<T, Ports>) {
     read_ports(context, node, path, field);
   } else if constexpr (std::same_as<T, Template>) {

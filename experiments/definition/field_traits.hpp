@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 #include "experiments/definition/fields.hpp"
@@ -19,6 +20,17 @@ template <class T>
 struct IsVector : std::false_type {};
 template <class T>
 struct IsVector<std::vector<T>> : std::true_type {};
+
+template <class T>
+struct IsVariant : std::false_type {};
+template <class... Options>
+struct IsVariant<std::variant<Options...>> : std::true_type {};
+
+/// The names of a variant's alternatives: `vxlan`, or `{vxlan: {vni: 7}}`.
+template <class... Options>
+std::vector<std::string> option_names(const std::variant<Options...>&) {
+  return {Options::kName...};
+}
 
 template <class T>
 constexpr bool kIsScalar =

@@ -84,6 +84,14 @@ class FieldWriter {
       out_ += '}';
     } else if constexpr (IsVector<T>::value) {
       write_vector(field, path, rule);
+    } else if constexpr (IsVariant<T>::value) {
+      std::visit(
+          [&](auto& option) {
+            out_ += "{" + json_string(option.kName) + ":";
+            write(option, path + "." + option.kName, rule);
+            out_ += '}';
+          },
+          field);
     } else if constexpr (std::same_as<T, Ports>) {
       write_ports(field, path);
     } else if constexpr (std::same_as<T, Template>) {

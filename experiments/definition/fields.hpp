@@ -71,6 +71,11 @@ inline constexpr Word kTestTypeWords[] = {{"tcp-stream", int(TestType::tcp_strea
                                           {"rfc2544-latency", -1, true},
                                           {"rfc2544-frame-loss", -1, true},
                                           {"rfc2544-back-to-back", -1, true}};
+inline constexpr Word kEspCipherWords[] = {{"gcm", int(EspCipher::gcm)},
+                                           {"cbc-sha1", int(EspCipher::cbc_sha1)},
+                                           {"cbc-sha256", int(EspCipher::cbc_sha256)}};
+inline constexpr Word kEspModeWords[] = {{"tunnel", int(EspMode::tunnel)},
+                                         {"transport", int(EspMode::transport)}};
 inline constexpr Word kDirectionWords[] = {{"forward", int(Direction::forward)},
                                            {"reverse", int(Direction::reverse)},
                                            {"both", int(Direction::both)}};
@@ -108,6 +113,8 @@ inline std::span<const Word> words_of(SwitchForwarding) { return kSwitchForwardi
 inline std::span<const Word> words_of(BufferPolicy) { return kBufferPolicyWords; }
 inline std::span<const Word> words_of(Duplex) { return kDuplexWords; }
 inline std::span<const Word> words_of(TestType) { return kTestTypeWords; }
+inline std::span<const Word> words_of(EspCipher) { return kEspCipherWords; }
+inline std::span<const Word> words_of(EspMode) { return kEspModeWords; }
 inline std::span<const Word> words_of(Direction) { return kDirectionWords; }
 inline std::span<const Word> words_of(Clock) { return kClockWords; }
 inline std::span<const Word> words_of(Closing) { return kClosingWords; }
@@ -154,6 +161,76 @@ void describe(V& v, Offloads& s) {
   v("gro", s.gro, "merges received segments (GRO)");
 }
 
+inline constexpr FieldRule kVlanId{.low = 1, .high = 4094};
+inline constexpr FieldRule kNetworkId{.low = 0, .high = 16'777'215};  // 24 bits
+inline constexpr FieldRule kIpVersion{.low = 4, .high = 6};
+inline constexpr const char* kOuterIp = "version of the outer IP header";
+
+template <class V>
+void describe(V& v, InnerVlan& s) {
+  v("id", s.id, "VLAN", kVlanId);
+}
+
+template <class V>
+void describe(V& v, QinQ& s) {
+  v("outer", s.outer, "service VLAN", kVlanId);
+  v("inner", s.inner, "customer VLAN", kVlanId);
+}
+
+template <class V>
+void describe(V&, Pppoe&) {}
+
+template <class V>
+void describe(V& v, Mpls& s) {
+  v("labels", s.labels, "labels in the stack", FieldRule{.low = 1, .high = 16});
+}
+
+template <class V>
+void describe(V& v, MacSec& s) {
+  v("sci", s.sci, "the secure channel identifier stands in the tag");
+}
+
+template <class V>
+void describe(V& v, IpInIp& s) {
+  v("ip", s.ip, kOuterIp, kIpVersion);
+}
+
+template <class V>
+void describe(V& v, Gre& s) {
+  v("key", s.key, "with a key");
+  v("checksum", s.checksum, "with a checksum");
+  v("sequence", s.sequence, "with a sequence number");
+  v("ip", s.ip, kOuterIp, kIpVersion);
+}
+
+template <class V>
+void describe(V& v, Vxlan& s) {
+  v("vni", s.vni, "network identifier", kNetworkId);
+  v("ip", s.ip, kOuterIp, kIpVersion);
+}
+
+template <class V>
+void describe(V& v, Geneve& s) {
+  v("options", s.options, "size of its options", FieldRule{.high = 252});
+  v("vni", s.vni, "network identifier", kNetworkId);
+  v("ip", s.ip, kOuterIp, kIpVersion);
+}
+
+template <class V>
+void describe(V& v, WireGuard& s) {
+  v("mtu", s.mtu, "largest packet inside; 80 below the outside unless given",
+    FieldRule{.low = 68, .high = 65'535});
+  v("ip", s.ip, kOuterIp, kIpVersion);
+}
+
+template <class V>
+void describe(V& v, Esp& s) {
+  v("cipher", s.cipher, "AES-GCM, or AES-CBC with an HMAC");
+  v("mode", s.mode, "tunnel adds an IP header, transport does not");
+  v("nat_traversal", s.nat_traversal, "inside UDP (RFC 3948)");
+  v("ip", s.ip, kOuterIp, kIpVersion);
+}
+
 template <class V>
 void describe(V& v, Nic& s) {
   // An IPv4 host must take 68 bytes (RFC 791) and the length field ends at 65535.
@@ -170,10 +247,12 @@ void describe(V& v, Nic& s) {
     inner("tx", s.transmit_coalescing, "of sent frames");
   });
   v("offloads", s.offloads, "work the NIC takes over");
-  v("vlan", s.vlan, "802.1Q tag on everything it sends", FieldRule{.low = 1, .high = 4094});
+  v("vlan", s.vlan, "802.1Q tag on everything it sends", kVlanId);
+  v("encapsulation", s.encapsulation,
+    "around the IP packets it sends, from the packet outwards: [vxlan, {esp: {cipher: gcm}}]");
   v("ideal", s.ideal, "costs and holds nothing (a tester)");
   v("pause", s.pause, "heeds PAUSE frames, of all priorities or of one");
-  v.later({"encapsulation", "queues"});
+  v.later({"queues"});
 }
 
 template <class V>
@@ -254,8 +333,7 @@ void describe(V& v, Drops::Burst& s) {
 template <class V>
 void describe(V& v, Drops& s) {
   v("from", s.from, "the node that sends them", kRequired);
-  v("data_segments", s.data_segments, "ordinals of the data segments, from 1",
-    FieldRule{.low = 1});
+  v("data_segments", s.data_segments, "ordinals of the data segments, from 1", FieldRule{.low = 1});
   v("burst", s.burst, "data segments lost in a row, again and again");
 }
 

@@ -176,6 +176,22 @@ class SchemaWriter {
     return fields.finish();
   }
 
+  /// A name, or a mapping from one name to its options.
+  template <class... Options>
+  static Json options_of(std::variant<Options...>& choice) {
+    Json properties = Json::object();
+    const auto add_option = [&]<class Option>(Option option) {
+      properties[Option::kName] = any_of({object_of(option), null_shape()});
+    };
+    (add_option(Options{}), ...);
+    return any_of({{{"enum", option_names(choice)}},
+                   {{"type", "object"},
+                    {"properties", properties},
+                    {"additionalProperties", false},
+                    {"minProperties", 1},
+                    {"maxProperties", 1}}});
+  }
+
   template <class T>
   static Json shape_of(T& field, const FieldRule& rule) {
     if constexpr (IsOptional<T>::value) {
@@ -201,6 +217,8 @@ class SchemaWriter {
         return {{"type", "array"},
                 {"items", shape_of(element, FieldRule{rule.low, rule.high, false, rule.kind})}};
       }
+    } else if constexpr (IsVariant<T>::value) {
+      return options_of(field);
     } else if constexpr (std::same_as<T, Ports>) {
       int count = 0;
       BitRate rate;

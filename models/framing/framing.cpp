@@ -8,12 +8,14 @@ namespace linerate::models {
 
 namespace {
 
-std::string level_name(Level level) {
-  switch (level) {
+std::string level_name(const Layer& layer) {
+  switch (layer.level) {
     case Level::transport:
       return "l4";
     case Level::network:
       return "l3";
+    case Level::encapsulation:
+      return layer.name;
     case Level::link:
       return "l2";
     case Level::wire:
@@ -22,21 +24,28 @@ std::string level_name(Level level) {
   LINERATE_CHECK(false, "a layer has a level");
 }
 
-bool bounded_by_mtu(const Layer& layer) {
-  return layer.level != Level::link && layer.level != Level::wire;
-}
-
-// Tags and Ethernet belong to one level: the last of them gives its size.
-void note_level(std::vector<Part>& levels, const std::string& name, Bytes size) {
-  if (!levels.empty() && levels.back().name == name)
+// Tags and Ethernet belong to one level: the last of them gives its size. A tunnel in a tunnel of
+// its kind is the second one, "vxlan-2".
+void note_level(std::vector<Part>& levels, const Layer& layer, Bytes size) {
+  std::string name = level_name(layer);
+  if (layer.level != Level::encapsulation && levels.back().name == name) {
     levels.back().size = size;
-  else
-    levels.push_back({name, size});
+    return;
+  }
+  const auto taken = [&](const std::string& text) {
+    return std::any_of(levels.begin(), levels.end(),
+                       [&](const Part& level) { return level.name == text; });
+  };
+  for (int ordinal = 2; taken(name); ++ordinal)
+    name = level_name(layer) + "-" + std::to_string(ordinal);
+  levels.push_back({name, size});
 }
 
-std::vector<Layer> over_ethernet(Layer transport, int ip, Vlan vlan) {
-  std::vector<Layer> layers{std::move(transport), ip_layer(ip)};
-  if (vlan == Vlan::tagged) layers.push_back(vlan_layer());
+// The layers around an IP packet; `inside` are those of the packet.
+std::vector<Layer> over_ethernet(std::vector<Layer> inside, const Carriage& carriage) {
+  std::vector<Layer> layers = std::move(inside);
+  layers.insert(layers.end(), carriage.encapsulation.begin(), carriage.encapsulation.end());
+  if (carriage.vlan == Vlan::tagged) layers.push_back(vlan_layer());
   layers.push_back(ethernet_layer());
   layers.push_back(wire_layer());
   return layers;
@@ -50,17 +59,23 @@ Framing::Framing(std::vector<Layer> layers) : layers_(std::move(layers)) {
   for (std::size_t i = 0; i + 1 < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
     LINERATE_CHECK(layer.level != Level::wire, "a framing has one wire");
+    if (steps_.empty() || layer.padding != experiments::Padding{})
+      steps_.push_back({layer.padding, Bytes(0), Bytes(0)});
     // max(m2, max(m1, x + h1) + h2) = max(max(m2, m1 + h2), x + h1 + h2)
-    frame_minimum_ = std::max(layer.minimum, frame_minimum_ + layer.overhead());
-    frame_overhead_ += layer.overhead();
+    Step& step = steps_.back();
+    step.minimum = std::max(layer.minimum, step.minimum + layer.overhead());
+    step.overhead += layer.overhead();
   }
   wire_overhead_ = layers_.back().overhead();
+  for (const Layer& layer : layers_)
+    if (layer.level == Level::transport || layer.level == Level::network)
+      packet_overhead_ += layer.overhead();
+}
 
-  // The MTU ends below the outermost run of link layers; a link layer deeper inside (a tunnelled
-  // frame) counts against it.
-  std::size_t outermost = layers_.size();
-  while (outermost > 0 && !bounded_by_mtu(layers_[outermost - 1])) --outermost;
-  for (std::size_t i = 0; i < outermost; ++i) overhead_within_mtu_ += layers_[i].overhead();
+FrameSizes Framing::sizes(Bytes payload) const {
+  return {.payload = static_cast<std::uint32_t>(payload.count()),
+          .packet = static_cast<std::uint32_t>(packet_size(payload).count()),
+          .wire = static_cast<std::uint32_t>(wire_size(payload).count())};
 }
 
 Ledger Framing::ledger(Bytes payload) const {
@@ -72,7 +87,7 @@ Ledger Framing::ledger(Bytes payload) const {
     for (const Part& part : layer.headers) ledger.parts.push_back(part);
     if (pad > Bytes(0)) ledger.parts.push_back({"pad", pad});
     for (const Part& part : layer.trailers) ledger.parts.push_back(part);
-    note_level(ledger.levels, level_name(layer.level), outer);
+    note_level(ledger.levels, layer, outer);
     size = outer;
   }
   return ledger;
@@ -94,11 +109,15 @@ double frame_rate(const Ledger& ledger, BitRate line) {
   return static_cast<double>(line.bits_per_second()) / static_cast<double>(ledger.wire().bits());
 }
 
-Framing tcp_framing(int ip, Bytes options, Vlan vlan) {
-  return Framing(over_ethernet(tcp_layer(options), ip, vlan));
+Framing tcp_framing(const Carriage& carriage, Bytes options) {
+  return Framing(over_ethernet({tcp_layer(options), ip_layer(carriage.ip)}, carriage));
 }
 
-Framing udp_framing(int ip, Vlan vlan) { return Framing(over_ethernet(udp_layer(), ip, vlan)); }
+Framing udp_framing(const Carriage& carriage) {
+  return Framing(over_ethernet({udp_layer(), ip_layer(carriage.ip)}, carriage));
+}
+
+Framing packet_framing(const Carriage& carriage) { return Framing(over_ethernet({}, carriage)); }
 
 Framing raw_framing() { return Framing({raw_frame_layer(), wire_layer()}); }
 

@@ -1,5 +1,9 @@
 #include "models/framing/layer.hpp"
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "sim/check.hpp"
 
 namespace linerate::models {
@@ -14,66 +18,62 @@ Bytes tcp_option_bytes(const TcpOptions& options) {
   return size;
 }
 
+namespace {
+
+Layer layer(std::string name, Level level, std::vector<Part> headers,
+            std::vector<Part> trailers = {}) {
+  Layer result;
+  result.name = std::move(name);
+  result.level = level;
+  result.headers = std::move(headers);
+  result.trailers = std::move(trailers);
+  return result;
+}
+
+}  // namespace
+
 Layer tcp_layer(Bytes options) {
   LINERATE_CHECK(options >= Bytes(0) && options <= Bytes(40) && options.count() % 4 == 0,
                  "TCP options are whole words, at most ten");
-  Layer layer{.name = "TCP",
-              .level = Level::transport,
-              .headers = {{"TCP header", Bytes(20)}},
-              .trailers = {},
-              .minimum = {}};
-  if (options > Bytes(0)) layer.headers.push_back({"TCP options", options});
-  return layer;
+  Layer tcp = layer("TCP", Level::transport, {{"TCP header", Bytes(20)}});
+  if (options > Bytes(0)) tcp.headers.push_back({"TCP options", options});
+  return tcp;
 }
 
-Layer udp_layer() {
-  return {.name = "UDP",
-          .level = Level::transport,
-          .headers = {{"UDP header", Bytes(8)}},
-          .trailers = {},
-          .minimum = {}};
-}
+Layer udp_layer() { return layer("UDP", Level::transport, {{"UDP header", Bytes(8)}}); }
 
 Layer ip_layer(int version) {
   LINERATE_CHECK(version == 4 || version == 6, "IP is version 4 or 6");
   const std::string name = version == 4 ? "IPv4" : "IPv6";
-  return {.name = name,
-          .level = Level::network,
-          .headers = {{name + " header", Bytes(version == 4 ? 20 : 40)}},
-          .trailers = {},
-          .minimum = {}};
+  return layer(name, Level::network, {{name + " header", Bytes(version == 4 ? 20 : 40)}});
 }
 
 Layer vlan_layer() {
-  return {.name = "802.1Q",
-          .level = Level::link,
-          .headers = {{"802.1Q tag", Bytes(4)}},
-          .trailers = {},
-          .minimum = {}};
+  Layer tag = layer("802.1Q", Level::link, {{"802.1Q tag", Bytes(4)}});
+  tag.outside_mtu = true;
+  return tag;
 }
 
 Layer ethernet_layer() {
-  return {.name = "Ethernet",
-          .level = Level::link,
-          .headers = {{"Ethernet header", Bytes(14)}},
-          .trailers = {{"FCS", Bytes(4)}},
-          .minimum = kMinimumFrame};
+  Layer ethernet =
+      layer("Ethernet", Level::link, {{"Ethernet header", Bytes(14)}}, {{"FCS", Bytes(4)}});
+  ethernet.minimum = kMinimumFrame;
+  ethernet.outside_mtu = true;
+  return ethernet;
 }
 
 Layer raw_frame_layer() {
-  return {.name = "raw frame",
-          .level = Level::link,
-          .headers = {},
-          .trailers = {},
-          .minimum = kMinimumFrame};
+  Layer frame = layer("raw frame", Level::link, {});
+  frame.minimum = kMinimumFrame;
+  frame.outside_mtu = true;
+  return frame;
 }
 
 Layer wire_layer() {
-  return {.name = "wire",
-          .level = Level::wire,
-          .headers = {{"preamble", kPreamble}},
-          .trailers = {{"inter-frame gap", kInterFrameGap}},
-          .minimum = {}};
+  Layer wire =
+      layer("wire", Level::wire, {{"preamble", kPreamble}}, {{"inter-frame gap", kInterFrameGap}});
+  wire.outside_mtu = true;
+  return wire;
 }
 
 }  // namespace linerate::models

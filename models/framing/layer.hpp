@@ -1,10 +1,7 @@
-// One layer of framing: what it puts before and behind the bytes it carries.
+// The layers every frame has; those of tunnels and tags come with the experiment.
 #pragma once
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
+#include "experiments/definition/encapsulation.hpp"
 #include "sim/units.hpp"
 
 namespace linerate::models {
@@ -15,43 +12,9 @@ constexpr Bytes kMinimumFrame{64};
 constexpr Bytes kPreamble{8};
 constexpr Bytes kInterFrameGap{12};
 
-/// Which rate a layer belongs to.
-enum class Level {
-  transport,  ///< TCP, UDP: l4
-  network,    ///< IP: l3
-  link,       ///< frame, tags, FCS: l2; does not count against the MTU
-  wire,       ///< preamble and gap
-};
-
-/// A named run of bytes in the ledger.
-struct Part {
-  std::string name;
-  Bytes size;
-  bool operator==(const Part&) const = default;
-};
-
-/// A layer is a value: protocols differ in their parts, not in code.
-struct Layer {
-  std::string name;
-  Level level = Level::link;
-  std::vector<Part> headers;   ///< before the carried bytes
-  std::vector<Part> trailers;  ///< behind them
-  Bytes minimum{0};            ///< shorter results are padded to this
-
-  /// Bytes this layer adds when it does not pad.
-  Bytes overhead() const {
-    Bytes sum;
-    for (const Part& part : headers) sum += part.size;
-    for (const Part& part : trailers) sum += part.size;
-    return sum;
-  }
-  /// Size on the outside when `inner` is carried.
-  Bytes expand(Bytes inner) const { return std::max(minimum, inner + overhead()); }
-  /// The most it can carry when the outside may have `outer`.
-  Bytes inner_mtu(Bytes outer) const { return outer - overhead(); }
-
-  bool operator==(const Layer&) const = default;
-};
+using experiments::Layer;
+using experiments::Level;
+using experiments::Part;
 
 /// TCP options that are on every segment of one kind.
 struct TcpOptions {
