@@ -67,6 +67,20 @@ std::string ledger(const TestResult& test) {
 
 }  // namespace
 
+std::string byte_ledger(const TestResult& test) {
+  if (!test.ledger) return {};
+  std::int64_t total = 0;
+  std::string text = "\nbytes of a full frame\n";
+  for (const auto& part : test.ledger->parts) {
+    text += fmt::format("  {:<24} {:>6}\n", part.name, part.bytes);
+    total += part.bytes;
+  }
+  text += fmt::format("  {:<24} {:>6}\n", "on the wire", total);
+  text += fmt::format("\nIP packets of up to {} B inside", test.ledger->mtu);
+  if (test.ledger->max_segment) text += fmt::format(", MSS {} B", *test.ledger->max_segment);
+  return text + "\n";
+}
+
 std::string advice_for(const Limit& limit) {
   const auto known = std::find_if(kAdvice.begin(), kAdvice.end(), [&](const Advice& advice) {
     return std::string_view(limit.resource).starts_with(advice.resource);

@@ -14,6 +14,9 @@ std::string explain(const experiments::TestResult& test);
 /// What `quick` shows of a test: goodput, where the bytes of a full frame go, and what binds.
 std::string summary_of(const experiments::TestResult& test);
 
+/// Where every byte of a full frame goes; "" when the result does not say.
+std::string byte_ledger(const experiments::TestResult& test);
+
 /// What to change so that the resource limits less, in a few words; "" for an unknown one.
 std::string advice_for(const experiments::Limit& limit);
 

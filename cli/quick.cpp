@@ -6,6 +6,7 @@
 #include <boost/program_options.hpp>
 #include <string_view>
 
+#include "cli/encapsulation_letters.hpp"
 #include "cli/experiment_run.hpp"
 #include "cli/explanation.hpp"
 #include "cli/failure.hpp"
@@ -100,6 +101,9 @@ std::string experiment_text(const Invocation& invocation) {
   }
   if (invocation.has("reverse")) test += ", direction: reverse";
   if (invocation.has("no-delay")) test += ", no_delay: true";
+  std::string nic = fields(invocation, kNicLetters);
+  if (invocation.has("encapsulation"))
+    nic += ", encapsulation: " + encapsulation_list(invocation.text("encapsulation"));
   const std::string seed =
       invocation.parse.seed ? fmt::format("seed: {}\n", *invocation.parse.seed) : "";
   const std::string stack = invocation.has("stack") ? "" : ", stack: linux-6";
@@ -114,7 +118,7 @@ std::string experiment_text(const Invocation& invocation) {
       "  - {{endpoints: [\"a:eth0\", \"b:eth0\"]{}}}\n"
       "tests:\n"
       "  - {{name: flow, type: tcp-stream, from: a, to: b{}}}\n",
-      seed, stack, fields(invocation, kHostLetters), fields(invocation, kNicLetters), link, test);
+      seed, stack, fields(invocation, kHostLetters), nic, link, test);
 }
 
 /// Errors name the option, not a place in a text the user never saw.
@@ -132,6 +136,8 @@ std::vector<Diagnostic> in_letters(std::vector<Diagnostic> diagnostics) {
     rename(diagnostic, kLinkLetters);
     rename(diagnostic, kNicLetters);
     rename(diagnostic, kHostLetters);
+    if (diagnostic.path.find(".encapsulation") != std::string::npos)
+      diagnostic.path = "--encapsulation";
   }
   // What is wrong with both hosts is one option.
   diagnostics.erase(std::unique(diagnostics.begin(), diagnostics.end()), diagnostics.end());
@@ -153,7 +159,10 @@ ExitCode run_quick(const Invocation& invocation) {
   invocation.console.warn(in_letters(experiments::lint(experiment)));
   const experiments::Result result = predict(experiment, invocation.console);
   std::string shown;
-  for (const auto& test : result.tests) shown += summary_of(test);
+  for (const auto& test : result.tests) {
+    shown += summary_of(test);
+    if (invocation.has("encapsulation")) shown += byte_ledger(test);
+  }
   invocation.console.deliver(shown, experiments::to_json(result));
   return stop_requested() ? interrupt_code() : ExitCode::holds;
 }
@@ -166,6 +175,10 @@ void quick_options(po::options_description_easy_init add) {
   add("loss", text("SHARE"), "frames lost each way, 0.1%");
   add("mtu", text("SIZE"), "largest IP packet, 1500B unless given");
   add("vlan", text("ID"), "802.1Q tag");
+  add("encapsulation", text("LAYERS"),
+      "around IP packets, from the packet outwards: vxlan,esp=gcm+nat-traversal; prints where "
+      "every "
+      "byte goes");
   add("ip", text("VERSION"), "4 or 6");
   add("stack", text("NAME"), "TCP stack of both hosts, linux-6 unless given");
   add("time,t", text("TIME"), "how long to send; a bare number is seconds; 3s unless given");

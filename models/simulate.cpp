@@ -126,7 +126,7 @@ bool run_job(const Experiment& experiment, const experiments::Topology& topology
       TestResult test;
       test.name = job.names[i];
       test.type = type_name(job.tests[i].type);
-      test.layers = layers_of(subject, rate);
+      report_layers(subject, rate, test);
       test.hosts = hosts_of(subject);
       test.ports = ports_of(subject);
       test.intervals = intervals_of(subject);

@@ -130,6 +130,8 @@ void list_nic(const Nic& nic, bool shaped, ElementList& list) {
   } else {
     list.ignored(key + ".mtu", "the loopback device has its own MTU", true);
   }
+  if (!nic.encapsulation.empty())
+    list.ignored(key + ".encapsulation", "the lab sends plain IP packets", true);
   if (nic.vlan) list.ignored(key + ".vlan", "the lab sends untagged frames", true);
   if (nic.receive_coalescing != experiments::Coalescing{} ||
       nic.transmit_coalescing != experiments::Coalescing{}) {

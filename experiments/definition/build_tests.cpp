@@ -7,6 +7,7 @@
 #include <set>
 
 #include "experiments/definition/build.hpp"
+#include "experiments/definition/encapsulated_path.hpp"
 #include "experiments/definition/nearest.hpp"
 #include "experiments/definition/pattern.hpp"
 #include "experiments/definition/topology.hpp"
@@ -175,6 +176,8 @@ class TestBuilder {
       check_mtu(pair, pair.from_host, pair.from_nic);
       check_core(pair);
       if (context_.read.diagnostics.touched(path_)) continue;
+      check_encapsulation(pair);
+      check_encapsulation({pair.to_host, pair.to_nic, pair.from_host, pair.from_nic});
       // Nothing on the way would fragment what its NICs cannot take.
       for (const Hop& hop :
            topology_->path(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic)) {
@@ -216,18 +219,28 @@ class TestBuilder {
             fmt::format("at most {}B, or raise the NIC's mtu", largest));
       return;
     }
-    const std::int64_t headers = test_.ip == 6 ? 48 : 28;
-    if (is(kUdp) && test_.datagram.count() + headers > mtu) {
-      error("datagram",
-            fmt::format("a payload of {} B needs fragments at the MTU of {} B of {}, which are not "
-                        "supported yet in this version",
-                        test_.datagram.count(), mtu, taker),
-            fmt::format("at most {}B", mtu - headers));
+  }
+
+  /// Whether what is put around the pair's packets is taken off again, and leaves them room.
+  void check_encapsulation(const Test::Pair& pair) {
+    if (is(kRaw)) return;  // a tester's frames pass as they are
+    const EncapsulatedPath around = encapsulated_path(
+        context_.experiment,
+        topology_->path(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic, 0), test_.ip);
+    if (around.mismatch) {
+      const PortRef& end = around.mismatch->nic;
+      const Host& host = context_.experiment.hosts[static_cast<std::size_t>(end.node)];
+      context_.error(
+          fmt::format("hosts.{}.nics.{}.encapsulation", host.name, nic(end.node, end.port).name),
+          fmt::format("{} (test `{}`)", around.mismatch->message, test_.name),
+          "give both ends of a tunnel, tag or session the same list");
+      return;
     }
     // RFC 8200 section 5.
-    if (test_.ip == 6 && mtu < 1280) {
-      error("ip", fmt::format("IPv6 needs an MTU of 1280 B, {} has {} B", taker, mtu));
-    }
+    if (test_.ip == 6 && around.mtu < Bytes(1280))
+      error("ip", fmt::format("IPv6 needs an MTU of 1280 B, {} to {} has room for packets of {} B",
+                              name_of(pair.from_host, pair.from_nic),
+                              name_of(pair.to_host, pair.to_nic), around.mtu.count()));
   }
 
   /// "a", "a:eth0", or with a pattern; for each number of the pattern one pair.

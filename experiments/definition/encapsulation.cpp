@@ -213,6 +213,11 @@ Bytes inner_mtu(const std::vector<Layer>& layers, Bytes mtu) {
   return mtu;
 }
 
+Bytes expand(const std::vector<Layer>& layers, Bytes packet) {
+  for (const Layer& layer : layers) packet = layer.expand(packet);
+  return packet;
+}
+
 std::vector<Layer> encapsulation_layers(const std::vector<Encapsulation>& encapsulations, int ip,
                                         Bytes mtu) {
   std::vector<int> versions;  // of what each carries

@@ -164,6 +164,9 @@ struct Layer {
 /// is inside the Ethernet frame, its tags and its MACsec. `layers` from the packet outwards.
 Bytes inner_mtu(const std::vector<Layer>& layers, Bytes mtu);
 
+/// What `layers`, from the packet outwards, make of a packet.
+Bytes expand(const std::vector<Layer>& layers, Bytes packet);
+
 /// The layers of a NIC's encapsulations, from the packet outwards. `ip` is the version of the
 /// packet, `mtu` the NIC's (padding can depend on it).
 std::vector<Layer> encapsulation_layers(const std::vector<Encapsulation>& encapsulations, int ip,

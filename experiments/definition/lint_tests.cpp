@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
+#include "experiments/definition/encapsulated_path.hpp"
+#include "experiments/definition/fragments.hpp"
 #include "experiments/definition/lint_rules.hpp"
 
 namespace linerate::experiments {
@@ -28,9 +29,10 @@ struct DataPath {
   Test::Pair ends;
   std::vector<Hop> hops;
   const Link* slowest = nullptr;
-  Bytes mtu{0};     // smallest on the way
-  Time rtt{};       // unloaded: a full frame there, a minimum frame back
-  double loss = 0;  // probability per full frame
+  Bytes mtu{0};                 // smallest on the way, inside what encapsulates
+  std::vector<Layer> around{};  // encapsulations on the slowest link
+  Time rtt{};                   // unloaded: a full frame there, a minimum frame back
+  double loss = 0;              // probability per full frame
 };
 
 Test::Pair reversed(const Test::Pair& pair) {
@@ -47,17 +49,20 @@ std::vector<PortRef> nics_along(const Lint& lint, const std::vector<Hop>& hops) 
   return nics;
 }
 
-DataPath data_path(const Lint& lint, const Test::Pair& ends) {
+DataPath data_path(const Lint& lint, const Test::Pair& ends, int ip) {
   DataPath path{.ends = ends, .hops = lint.path(ends)};
   if (path.hops.empty()) return path;
-  path.mtu = Bytes(std::numeric_limits<std::int64_t>::max());
-  for (const PortRef& nic : nics_along(lint, path.hops))
-    path.mtu = std::min(path.mtu, lint.nic(nic.node, nic.port).mtu);
-  const Bytes frame = frame_of_packet(path.mtu);
+  const EncapsulatedPath encapsulated = encapsulated_path(lint.experiment(), path.hops, ip);
+  path.mtu = encapsulated.mtu;
   double passes = 1, seconds = 0;
-  for (const Hop& hop : path.hops) {
+  for (std::size_t i = 0; i < path.hops.size(); ++i) {
+    const Hop& hop = path.hops[i];
     const Link& link = lint.link(hop);
-    if (path.slowest == nullptr || link.rate < path.slowest->rate) path.slowest = &link;
+    const Bytes frame = frame_of_packet(expand(encapsulated.hops[i], path.mtu));
+    if (path.slowest == nullptr || link.rate < path.slowest->rate) {
+      path.slowest = &link;
+      path.around = encapsulated.hops[i];
+    }
     seconds += 2 * (link.propagation.seconds() + link.delay.seconds());
     seconds += link.jitter.seconds();  // its mean, there and back
     seconds += serialization_time(wire_size(frame), link.rate).seconds();
@@ -76,8 +81,9 @@ DataPath data_path(const Lint& lint, const Test::Pair& ends) {
 std::vector<DataPath> data_paths(const Lint& lint, const Test& test) {
   std::vector<DataPath> paths;
   for (const Test::Pair& pair : test.pairs) {
-    if (test.direction != Direction::reverse) paths.push_back(data_path(lint, pair));
-    if (test.direction != Direction::forward) paths.push_back(data_path(lint, reversed(pair)));
+    if (test.direction != Direction::reverse) paths.push_back(data_path(lint, pair, test.ip));
+    if (test.direction != Direction::forward)
+      paths.push_back(data_path(lint, reversed(pair), test.ip));
   }
   std::erase_if(paths, [](const DataPath& path) { return path.hops.empty(); });
   return paths;
@@ -127,15 +133,17 @@ void datagram_fragments(Lint& lint, const Test& test, const DataPath& path) {
 
 // --- rates -----------------------------------------------------------------------------------
 
+// What a packet occupies on the slowest link.
+Bytes wire_of_packet(const DataPath& path, Bytes packet) {
+  return wire_size(frame_of_packet(expand(path.around, packet)));
+}
+
 // Bits on the wire per second that one flow of a test asks for; 0 if it asks for no rate.
-double asked_wire_rate(const Test& test, Bytes mtu) {
+double asked_wire_rate(const Test& test, const DataPath& path) {
   if (test.type == TestType::udp_stream && test.rate) {
-    // RFC 791: every fragment but the last carries a multiple of 8 bytes.
-    const std::int64_t unit = (mtu - ip_header(test)).count() / 8 * 8;
-    std::int64_t left = (test.datagram + kUdpHeader).count();
-    Bytes wire{0};
-    for (; left > 0; left -= unit)
-      wire += wire_size(frame_of_packet(Bytes(std::min(left, unit)) + ip_header(test)));
+    const Fragments packets = fragments(test.ip, test.datagram + kUdpHeader, path.mtu);
+    const Bytes wire = wire_of_packet(path, packets.full) * (packets.count - 1) +
+                       wire_of_packet(path, packets.last);
     return bits_per_second(*test.rate) * count_of(wire) / std::max(1.0, count_of(test.datagram));
   }
   if (test.type != TestType::raw_frames) return 0;
@@ -151,7 +159,7 @@ void rate_above_line(Lint& lint, const Test& test, const std::vector<DataPath>& 
     flows_by_nic[{path.ends.from_host, path.ends.from_nic}] += test.flows;
   for (const DataPath& path : paths) {
     const std::int64_t flows = flows_by_nic[{path.ends.from_host, path.ends.from_nic}];
-    const double asked = asked_wire_rate(test, path.mtu) * static_cast<double>(flows);
+    const double asked = asked_wire_rate(test, path) * static_cast<double>(flows);
     if (asked <= bits_per_second(path.slowest->rate)) continue;
     lint.warn(test_path(test, test.frame_rate ? "frame_rate" : "rate"),
               fmt::format("{} asks for {} on the wire in {} flow{}, {} carries {}",
@@ -181,7 +189,7 @@ Segment full_segment(const Lint& lint, const Test& test, const DataPath& path) {
 // Payload per second the slowest link of the path has room for.
 double payload_ceiling(const DataPath& path, const Segment& segment) {
   return bits_per_second(path.slowest->rate) * count_of(segment.payload) /
-         count_of(wire_size(frame_of_packet(segment.packet)));
+         count_of(wire_of_packet(path, segment.packet));
 }
 
 // One socket buffer: how much payload it lets be in flight, and which parameter says so.

@@ -47,6 +47,16 @@ Json write_layers(const TestResult& test) {
   });
 }
 
+Json write(const ByteLedger& ledger) {
+  Json json;
+  json["mtu"] = ledger.mtu;
+  if (ledger.max_segment) json["max_segment"] = *ledger.max_segment;
+  json["parts"] = list_to_json(ledger.parts, [](const ByteLedger::Part& part) {
+    return Json{{"name", part.name}, {"bytes", part.bytes}};
+  });
+  return json;
+}
+
 Json write(const HostUse& use) { return numbers_to_json(use.figures); }
 
 Json write(const PortCounters& port) {
@@ -85,6 +95,7 @@ Json write(const TestResult& test) {
   json["type"] = test.type;
   json["figures"] = map_to_json(test.figures, named);
   json["layers"] = write_layers(test);
+  if (test.ledger) json["ledger"] = write(*test.ledger);
   json["hosts"] = map_to_json(test.hosts, named);
   json["ports"] = map_to_json(test.ports, named);
   json["intervals"] = list_to_json(test.intervals, element);
@@ -201,6 +212,25 @@ Limit read_limit(const JsonValue& value) {
   return limit;
 }
 
+ByteLedger::Part read_part(const JsonValue& value) {
+  JsonObject object(value);
+  ByteLedger::Part part;
+  part.name = object.required("name").text();
+  part.bytes = object.required("bytes").integer();
+  object.finish();
+  return part;
+}
+
+ByteLedger read_ledger(const JsonValue& value) {
+  JsonObject object(value);
+  ByteLedger ledger;
+  ledger.mtu = object.required("mtu").integer();
+  if (const auto segment = object.optional("max_segment")) ledger.max_segment = segment->integer();
+  ledger.parts = object.required("parts").list(read_part);
+  object.finish();
+  return ledger;
+}
+
 TestResult read_test(const JsonValue& value) {
   JsonObject object(value);
   TestResult test;
@@ -209,6 +239,7 @@ TestResult read_test(const JsonValue& value) {
   test.figures = object.required("figures").map<Figure>(read_figure);
   for (const auto& [name, layer] : object.required("layers").members())
     test.layers.push_back(read_layer(name, layer));
+  if (const auto ledger = object.optional("ledger")) test.ledger = read_ledger(*ledger);
   test.hosts = object.required("hosts").map<HostUse>(
       [](const JsonValue& use) { return HostUse{read_numbers(use)}; });
   test.ports = object.required("ports").map<PortCounters>(read_port);

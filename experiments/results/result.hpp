@@ -32,10 +32,23 @@ struct Figure {
 
 /// The rate of one test at one layer and where the bytes of a full frame go.
 struct LayerRate {
-  std::string name;       ///< payload | l4 | l3 | l2 | wire
+  std::string name;       ///< payload | l4 | l3 | an encapsulation's name | l2 | wire
   double rate = 0;        ///< bit/s
   std::int64_t bytes_per_frame = 0;
   bool operator==(const LayerRate&) const = default;
+};
+
+/// Every byte of one full frame, or of all frames of a datagram in fragments.
+struct ByteLedger {
+  struct Part {
+    std::string name;     ///< "payload", "TCP header", …, "inter-frame gap"
+    std::int64_t bytes = 0;
+    bool operator==(const Part&) const = default;
+  };
+  std::int64_t mtu = 0;   ///< largest IP packet inside the encapsulations
+  std::optional<std::int64_t> max_segment;  ///< TCP's MSS, options not counted (RFC 6691)
+  std::vector<Part> parts;  ///< payload, then what is around it, the innermost first
+  bool operator==(const ByteLedger&) const = default;
 };
 
 struct HostUse {
@@ -73,6 +86,7 @@ struct TestResult {
   std::string type;
   std::map<std::string, Figure> figures;
   std::vector<LayerRate> layers;
+  std::optional<ByteLedger> ledger;  ///< of the same frame
   std::map<std::string, HostUse> hosts;
   std::map<std::string, PortCounters> ports;  ///< "a:eth0"
   std::vector<Interval> intervals;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "experiments/definition/fragments.hpp"
 #include "sim/check.hpp"
 
 namespace linerate::models {
@@ -115,6 +116,36 @@ Framing tcp_framing(const Carriage& carriage, Bytes options) {
 
 Framing udp_framing(const Carriage& carriage) {
   return Framing(over_ethernet({udp_layer(), ip_layer(carriage.ip)}, carriage));
+}
+
+Ledger datagram_ledger(const Carriage& carriage, Bytes datagram, Bytes mtu) {
+  const Bytes in_packet = datagram + udp_layer().overhead();
+  const experiments::Fragments packets = experiments::fragments(carriage.ip, in_packet, mtu);
+  if (packets.count == 1) return udp_framing(carriage).ledger(datagram);
+  const auto add = [](std::vector<Part>& to, const std::vector<Part>& parts, std::int64_t times) {
+    for (const Part& part : parts) {
+      const auto same = std::find_if(to.begin(), to.end(),
+                                     [&](const Part& own) { return own.name == part.name; });
+      if (same == to.end()) to.push_back({part.name, Bytes(0)});
+      (same == to.end() ? to.back() : *same).size += part.size * times;
+    }
+  };
+  Ledger sum{.payload = datagram,
+             .parts = udp_layer().headers,
+             .levels = {{"payload", datagram}, {"l4", in_packet}}};
+  const Bytes ip_header = ip_layer(carriage.ip).overhead();
+  add(sum.parts, ip_layer(carriage.ip).headers, packets.count);
+  if (packets.header > ip_header)
+    sum.parts.push_back({"IPv6 fragment header", (packets.header - ip_header) * packets.count});
+  const Framing framing = packet_framing(carriage);
+  for (const auto& [packet, times] :
+       {std::pair{packets.full, packets.count - 1}, std::pair{packets.last, std::int64_t{1}}}) {
+    Ledger one = framing.ledger(packet);
+    one.levels.front().name = "l3";
+    add(sum.parts, one.parts, times);
+    add(sum.levels, one.levels, times);
+  }
+  return sum;
 }
 
 Framing packet_framing(const Carriage& carriage) { return Framing(over_ethernet({}, carriage)); }

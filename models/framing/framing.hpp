@@ -87,6 +87,7 @@ struct Carriage {
   int ip = 4;
   Vlan vlan = Vlan::untagged;
   std::vector<Layer> encapsulation{};
+  bool operator==(const Carriage&) const = default;
 };
 
 /// TCP over IP over Ethernet, every segment with `options` bytes of TCP options. For segments that
@@ -94,6 +95,9 @@ struct Carriage {
 Framing tcp_framing(const Carriage& carriage, Bytes options = Bytes(0));
 /// UDP over IP over Ethernet.
 Framing udp_framing(const Carriage& carriage);
+/// Where the bytes of one UDP datagram go, over all its fragments if the MTU (for IP packets) is
+/// too small for it.
+Ledger datagram_ledger(const Carriage& carriage, Bytes datagram, Bytes mtu);
 /// IP packets, whatever they carry, over Ethernet: the payload is the packet.
 Framing packet_framing(const Carriage& carriage);
 /// Ethernet frames that are their own payload, FCS included (RFC 2544 counts so).

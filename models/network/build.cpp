@@ -182,24 +182,25 @@ void Network::build_wires() {
     random_ = random_ || (event.action == experiments::LinkAction::loss && event.loss > 0);
 }
 
-std::uint32_t Network::add_route(int from_host, int from_nic, int to_host, int to_nic,
-                                 const experiments::FlowKey& key) {
+std::uint32_t Network::add_route(Test::Pair ends, int ip, const experiments::FlowKey& key) {
   // A flow keeps to one NIC of a bond, by the policy of the bond's host; the switch in front of it is
   // taken to have the same.
-  from_nic = config_.topology->bonded_nic(from_host, from_nic, key);
-  to_nic = config_.topology->bonded_nic(to_host, to_nic, key);
+  ends.from_nic = config_.topology->bonded_nic(ends.from_host, ends.from_nic, key);
+  ends.to_nic = config_.topology->bonded_nic(ends.to_host, ends.to_nic, key);
   Route route;
-  route.from_host = static_cast<std::uint32_t>(from_host);
-  route.to_host = static_cast<std::uint32_t>(to_host);
+  route.from_host = static_cast<std::uint32_t>(ends.from_host);
+  route.to_host = static_cast<std::uint32_t>(ends.to_host);
   route.first_hop = static_cast<std::uint32_t>(hops_.size());
-  for (const experiments::Hop& hop :
-       config_.topology->path(from_host, from_nic, to_host, to_nic, key))
+  const std::vector<experiments::Hop> path =
+      config_.topology->path(ends.from_host, ends.from_nic, ends.to_host, ends.to_nic, key);
+  for (const experiments::Hop& hop : path)
     route.wires.push_back(static_cast<std::uint32_t>(hop.link * 2 + hop.from_end));
   LINERATE_CHECK(!route.wires.empty(), "the parser refused tests between unreachable hosts");
   hops_.insert(hops_.end(), route.wires.begin(), route.wires.end());
   hops_.push_back(kArrived);
-  LINERATE_CHECK(junctions_[route.wires.back()].nic == nic_index(to_host, to_nic),
+  LINERATE_CHECK(junctions_[route.wires.back()].nic == nic_index(ends.to_host, ends.to_nic),
                  "a route ends at the NIC it was asked for");
+  follow_encapsulation(route, path, ip);
   routes_.push_back(std::move(route));
   return static_cast<std::uint32_t>(routes_.size() - 1);
 }
@@ -214,21 +215,6 @@ void Network::set_route(TcpEnd& end, std::uint32_t route) const {
 bool Network::stays_local(const Route& route) const {
   return std::all_of(route.wires.begin(), route.wires.end() - 1,
                      [&](std::uint32_t wire) { return leads_to_switch(wire); });
-}
-
-// The smallest MTU of all NICs on the way. Path MTU discovery (RFC 1191, 8201) has found it before
-// a test begins; a receiver with a smaller one has said so by its MSS option (RFC 6691).
-Bytes Network::path_mtu(const Route& route) const {
-  Bytes smallest = Bytes(std::numeric_limits<std::int64_t>::max());
-  for (const std::uint32_t wire : route.wires)
-    for (const experiments::PortRef& end : experiment_.links[wire / 2].ends)
-      if (end.kind == NodeKind::host)
-        smallest = std::min(smallest, experiment_.hosts[end.node].nics[end.port].mtu);
-  return smallest;
-}
-
-Vlan Network::vlan_of(int host, int nic) const {
-  return experiment_.hosts[host].nics[nic].vlan ? Vlan::tagged : Vlan::untagged;
 }
 
 tcp::EndpointConfig Network::endpoint_config(const Test& test, int host) const {
@@ -254,14 +240,13 @@ void Network::build_tcp(std::uint32_t test_index, const Test::Pair& pair, std::u
   const Test& test = *config_.tests[test_index];
   const auto client = static_cast<std::uint32_t>(ends_.size());
   const experiments::FlowKey key = flow_key(experiment_.seed, test_index, ordinal, pair);
-  const std::uint32_t out =
-      add_route(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic, key);
-  const std::uint32_t back =
-      add_route(pair.to_host, pair.to_nic, pair.from_host, pair.from_nic, key);
+  const Test::Pair turned{pair.to_host, pair.to_nic, pair.from_host, pair.from_nic};
+  const std::uint32_t out = add_route(pair, test.ip, key);
+  const std::uint32_t back = add_route(turned, test.ip, key);
   tcp::EndpointConfig client_config = endpoint_config(test, pair.from_host);
   tcp::EndpointConfig server_config = endpoint_config(test, pair.to_host);
   client_config.local = server_config.local = stays_local(routes_[out]);
-  client_config.mtu = server_config.mtu = std::min(path_mtu(routes_[out]), path_mtu(routes_[back]));
+  client_config.mtu = server_config.mtu = std::min(routes_[out].mtu, routes_[back].mtu);
   auto client_app = [&]() -> Application {
     if (test.type == TestType::request_response) return Requester(test);
     if (reverse) return StreamReader(test);
@@ -272,13 +257,9 @@ void Network::build_tcp(std::uint32_t test_index, const Test::Pair& pair, std::u
     if (reverse) return StreamWriter(test, clock_of(server_config));
     return StreamReader(test);
   };
-  ends_.emplace_back(client_config,
-                     tcp_framing(test.ip, Bytes(0), vlan_of(pair.from_host, pair.from_nic)),
-                     client_app());
+  ends_.emplace_back(client_config, tcp_framing(routes_[out].carriage), client_app());
   set_route(ends_.back(), out);
-  ends_.emplace_back(server_config,
-                     tcp_framing(test.ip, Bytes(0), vlan_of(pair.to_host, pair.to_nic)),
-                     server_app());
+  ends_.emplace_back(server_config, tcp_framing(routes_[back].carriage), server_app());
   set_route(ends_.back(), back);
   ends_.back().endpoint.listen();
 
@@ -300,14 +281,19 @@ void Network::build_datagrams(std::uint32_t test_index, const Test::Pair& pair,
                               std::uint64_t ordinal) {
   const Test& test = *config_.tests[test_index];
   const experiments::FlowKey key = flow_key(experiment_.seed, test_index, ordinal, pair);
-  const std::uint32_t route =
-      add_route(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic, key);
+  const std::uint32_t route = add_route(pair, test.ip, key);
   const bool raw = test.type == TestType::raw_frames;
-  const Framing framing =
-      raw ? raw_framing() : udp_framing(test.ip, vlan_of(pair.from_host, pair.from_nic));
   const Bytes size = raw ? test.frame_sizes.front() : test.datagram;
+  const Framing framing = raw ? raw_framing() : packet_framing(routes_[route].carriage);
+  experiments::Fragments packets{.full = size, .last = size, .header = Bytes(0)};
+  if (!raw)
+    packets = experiments::fragments(test.ip, size + udp_layer().overhead(), routes_[route].mtu);
+  const auto wire_size = [&](Bytes packet) {
+    return static_cast<std::uint32_t>(framing.wire_size(packet).count());
+  };
   const auto payload = static_cast<std::uint32_t>(size.count());
-  const auto wire_bytes = static_cast<std::uint32_t>(framing.wire_size(size).count());
+  const auto wire_bytes = static_cast<std::uint32_t>(wire_size(packets.full) * (packets.count - 1) +
+                                                     wire_size(packets.last));
   const BitRate line = wires_[routes_[route].wires.front()].rate();
   DatagramFlow flow(DatagramSource(pace_of(test, payload, wire_bytes, line), test.duration),
                     DatagramSink(test.omit, test.duration));
@@ -318,9 +304,14 @@ void Network::build_datagrams(std::uint32_t test_index, const Test::Pair& pair,
   flow.to_host = routes_[route].to_host;
   flow.payload = payload;
   flow.wire_bytes = wire_bytes;
+  flow.fragments = packets;
+  flow.full_wire_bytes = wire_size(packets.full);
+  flow.last_wire_bytes = wire_size(packets.last);
   flow.start = test.start;
   flow.raw = raw;
-  flow.kind = raw ? PacketKind::raw : PacketKind::datagram;
+  flow.kind = raw                 ? PacketKind::raw
+              : packets.count > 1 ? PacketKind::fragment
+                                  : PacketKind::datagram;
   datagram_flows_.push_back(std::move(flow));
   if (!test.background) ++unfinished_;
 }

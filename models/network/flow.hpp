@@ -6,7 +6,9 @@
 #include <variant>
 #include <vector>
 
+#include "experiments/definition/fragments.hpp"
 #include "models/apps/datagram.hpp"
+#include "models/apps/reassembly.hpp"
 #include "models/apps/request_response.hpp"
 #include "models/apps/stream.hpp"
 #include "models/framing/framing.hpp"
@@ -18,9 +20,12 @@
 
 namespace linerate::models {
 
-/// Where frames of one conversation go: the wires to cross, in order.
+/// Where frames of one conversation go: the wires to cross, in order, and what is around an IP
+/// packet on the first of them.
 struct Route {
   std::vector<std::uint32_t> wires;
+  Carriage carriage;
+  Bytes mtu;                    ///< largest IP packet all NICs on the way take
   std::uint32_t first_hop = 0;  ///< where they stand in the network's list of hops
   std::uint32_t from_host = 0, to_host = 0;
 };
@@ -30,7 +35,10 @@ using Application = std::variant<StreamWriter, StreamReader, Requester, Responde
 /// One end of a TCP connection. Ends 2i and 2i+1 are each other's peers.
 struct TcpEnd {
   TcpEnd(const tcp::EndpointConfig& config, Framing frames, Application app)
-      : endpoint(config), application(std::move(app)), framing(std::move(frames)) {}
+      : endpoint(config),
+        application(std::move(app)),
+        framing(std::move(frames)),
+        last_sizes(framing.sizes(Bytes(0))) {}
 
   tcp::Endpoint endpoint;
   Application application;
@@ -38,6 +46,7 @@ struct TcpEnd {
   std::uint32_t first_hop = 0;  ///< of its route
   std::uint32_t host = 0;       ///< where it runs
   Framing framing;              ///< of a segment without options
+  FrameSizes last_sizes;        ///< of the segment sent last; most are like the one before
   sim::LazyTimer timer;
   Backlog in_device;  ///< our frames the device still holds (for small queues)
   Time connected = Time::never();
@@ -66,10 +75,13 @@ struct DatagramFlow {
   std::uint32_t route = 0;
   std::uint32_t first_hop = 0;  ///< of its route
   std::uint32_t from_host = 0, to_host = 0;
-  std::uint32_t payload = 0;  ///< datagram payload, or the whole frame when raw
-  std::uint32_t wire_bytes = 0;
+  std::uint32_t payload = 0;         ///< datagram payload, or the whole frame when raw
+  std::uint32_t wire_bytes = 0;      ///< of all its frames
+  experiments::Fragments fragments;  ///< the IP packets of a datagram
+  std::uint32_t full_wire_bytes = 0, last_wire_bytes = 0;  ///< of the frames with these packets
+  Reassembly reassembly;
   std::int64_t refused = 0;    ///< frames the sender's own queue had no room for
-  std::int64_t in_flight = 0;  ///< frames neither received nor lost when the run ended
+  std::int64_t in_flight = 0;  ///< datagrams neither received nor lost when the run ended
   Time start{};
   bool raw = false;
   PacketKind kind = PacketKind::datagram;  ///< of its packets: as `raw` says

@@ -1,6 +1,8 @@
 #include "models/network/network.hpp"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace linerate::models {
 
@@ -56,26 +58,35 @@ inline void Network::on_arrival(Time now, std::uint32_t index) {
       break;
     case Junction::Kind::host:
       ready = stations_[at.node].transmit(stations_[at.node].receive(now));
+      if (packet.hop < reframed_.size()) change_framing(packet);
       break;
   }
   transmit(now, next, {handle, packet}, ready);
 }
 
-inline void Network::send_datagram(Time now, std::uint32_t index) {
-  DatagramFlow& flow = datagram_flows_[index];
+inline Drop Network::send_frame(Time now, std::uint32_t index, std::int64_t ordinal,
+                                std::uint32_t wire_bytes) {
+  const DatagramFlow& flow = datagram_flows_[index];
   const auto frame = packets_.take();
   Packet& packet = frame.value;
   packet.receiver = index;
   packet.hop = flow.first_hop;
   packet.kind = flow.kind;
-  packet.wire_bytes = flow.wire_bytes;
+  packet.wire_bytes = wire_bytes;
   packet.sent = now;
-  packet.segment.sequence = static_cast<std::uint64_t>(flow.source.next());
+  packet.segment.sequence = static_cast<std::uint64_t>(ordinal);
   packet.segment.length = flow.payload;
   packet.segment.retransmission = false;
-  const Wire::Sent sent =
-      transmit(now, hops_[flow.first_hop], frame, stations_[flow.from_host].transmit(now));
-  if (sent.drop == Drop::queue) ++flow.refused;
+  return transmit(now, hops_[flow.first_hop], frame, stations_[flow.from_host].transmit(now)).drop;
+}
+
+inline void Network::send_datagram(Time now, std::uint32_t index) {
+  DatagramFlow& flow = datagram_flows_[index];
+  const std::int64_t ordinal = flow.source.next();
+  const Drop drop = flow.kind == PacketKind::fragment
+                        ? send_fragments(now, index, ordinal)
+                        : send_frame(now, index, ordinal, flow.wire_bytes);
+  if (drop == Drop::queue) ++flow.refused;
   const Time due = flow.source.due();
   if (due != Time::never())
     engine_->schedule(datagram_source(index), std::max(due, now), Kind::due, index);
@@ -246,15 +257,16 @@ inline bool Network::heed_signals(Time now, std::uint32_t index) {
 inline void Network::emit(Time now, TcpEnd& end, std::uint32_t receiver,
                           const tcp::Segment& segment) {
   // Options count as payload of a framing without any.
-  const Bytes carried{std::int64_t{segment.length} + segment.option_bytes};
+  const std::uint32_t carried = segment.length + segment.option_bytes;
   const auto frame = packets_.take();
   Packet& packet = frame.value;
   packet.receiver = receiver;
   packet.hop = end.first_hop;
   packet.kind = PacketKind::tcp;
   tcp::copy(segment, packet.segment);
-  const auto ip_bytes = static_cast<std::uint32_t>(end.framing.packet_size(carried).count());
-  packet.wire_bytes = static_cast<std::uint32_t>(end.framing.wire_size(carried).count());
+  if (carried != end.last_sizes.payload) end.last_sizes = end.framing.sizes(Bytes(carried));
+  const std::uint32_t ip_bytes = end.last_sizes.packet;
+  packet.wire_bytes = end.last_sizes.wire;
   packet.sent = now;
   end.wire_bytes_sent += packet.wire_bytes;
   const std::uint32_t wire = hops_[end.first_hop];
@@ -399,10 +411,17 @@ void Network::check_conservation() {
   held += between_ports_;
   LINERATE_CHECK(held == static_cast<std::int64_t>(packets_.live()),
                  "every packet is delivered, dropped or still somewhere");
-  packets_.for_each_live([this](PacketHandle, const Packet& packet) {
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::int64_t> under_way;  // fragments
+  packets_.for_each_live([&](PacketHandle, const Packet& packet) {
     if (packet.kind == PacketKind::datagram || packet.kind == PacketKind::raw)
       ++datagram_flows_[packet.receiver].in_flight;
+    else if (packet.kind == PacketKind::fragment)
+      ++under_way[{packet.receiver, static_cast<std::int64_t>(packet.segment.sequence)}];
   });
+  for (const auto& [datagram, live] : under_way) {
+    DatagramFlow& flow = datagram_flows_[datagram.first];
+    if (live + flow.reassembly.arrived(datagram.second) == flow.fragments.count) ++flow.in_flight;
+  }
 }
 
 }  // namespace linerate::models

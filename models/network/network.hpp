@@ -130,6 +130,8 @@ class Network {
   };
   // In a route's list of hops: there is none left.
   static constexpr std::uint32_t kArrived = ~0u;
+  // A hop of which the frame is like that of the hop before.
+  static constexpr std::uint32_t kSameFraming = ~0u;
 
   // Building (build.cpp).
   void build_switches();
@@ -144,12 +146,10 @@ class Network {
   void build_datagrams(std::uint32_t test, const experiments::Test::Pair& pair,
                        std::uint64_t ordinal);
   tcp::EndpointConfig endpoint_config(const experiments::Test& test, int host) const;
-  std::uint32_t add_route(int from_host, int from_nic, int to_host, int to_nic,
-                          const experiments::FlowKey& key);
+  std::uint32_t add_route(experiments::Test::Pair ends, int ip, const experiments::FlowKey& key);
+  void follow_encapsulation(Route& route, const std::vector<experiments::Hop>& path, int ip);
   void set_route(TcpEnd& end, std::uint32_t route) const;
   bool stays_local(const Route& route) const;
-  Bytes path_mtu(const Route& route) const;
-  Vlan vlan_of(int host, int nic) const;
 
   // Event sources: wires first, then TCP ends, datagram flows, NICs, tests.
   std::uint32_t end_source(std::uint32_t end) const { return end_base_ + end; }
@@ -167,6 +167,8 @@ class Network {
   void poll(Time now, std::uint32_t nic);
   [[gnu::always_inline]] void hand_up(Time now, PacketHandle handle, const Packet& packet);
   void hand_up_segment(Time now, PacketHandle handle, const Packet& packet);
+  void hand_up_fragment(Time now, PacketHandle handle, const Packet& packet);
+  void change_framing(Packet& packet);
 
   // Ports that decide late (ports.cpp).
   Wire::Sent not_sent(Time now, std::uint32_t wire, sim::SlotPool<Packet>::Taken frame,
@@ -210,6 +212,9 @@ class Network {
   void check_finished(std::uint32_t end);
 
   [[gnu::always_inline]] void send_datagram(Time now, std::uint32_t flow);
+  [[gnu::always_inline]] Drop send_frame(Time now, std::uint32_t flow, std::int64_t ordinal,
+                                         std::uint32_t wire_bytes);
+  Drop send_fragments(Time now, std::uint32_t flow, std::int64_t ordinal);
   void take_sample(Time now, std::uint32_t test);
   void check_conservation();
 
@@ -226,7 +231,9 @@ class Network {
   std::vector<std::uint32_t> control_hops_;         // by wire: the way to its other end
   std::vector<std::int64_t> pause_frames_;          // by wire: sent
   std::int64_t between_ports_ = 0;                  // frames on their way through a switch
-  std::vector<std::uint32_t> hops_;  // the wires of every route in order, each with kArrived
+  std::vector<std::uint32_t> hops_;      // the wires of every route in order, each with kArrived
+  std::vector<std::uint32_t> reframed_;  // by hop, as far as any: which framing begins there
+  std::vector<Framing> framings_;        // of IP packets behind routers
   std::vector<Route> routes_;
   std::vector<TcpEnd> ends_;
   std::vector<TcpFlow> tcp_flows_;  // flow i has ends 2i and 2i+1

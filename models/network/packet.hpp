@@ -13,6 +13,7 @@ enum class PacketKind : std::uint8_t {
   tcp,
   datagram,
   raw,
+  fragment,  ///< part of a datagram: `acknowledgment` is its number, from 0
   // What the network itself makes; it goes to the other end of one wire.
   pause,  ///< `segment`: priorities in `flags`, quanta in `sequence`
   lost,   ///< was on a link that went down

@@ -242,6 +242,7 @@ void Network::send_pause(Time now, EgressPort& port) {
 
 void Network::heed_control(Time now, PacketHandle handle, const Packet& packet) {
   if (packet.kind == PacketKind::pause) return heed_pause(now, handle, packet);
+  if (packet.kind == PacketKind::fragment) return hand_up_fragment(now, handle, packet);
   packets_.release(handle);
 }
 

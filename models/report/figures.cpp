@@ -197,7 +197,7 @@ void datagram_figures(const Subject& s, FigureValues& out) {
     sent += flow.source.sent() - flow.in_flight;  // whose fate is known
     received += flow.sink.received();
     const auto frames = static_cast<double>(flow.sink.window_frames());
-    out["frame_rate"] += frames / window;
+    out["frame_rate"] += frames * static_cast<double>(flow.fragments.count) / window;
     wire_rate += frames * 8 * flow.wire_bytes / window;
     if (!flow.raw) out["goodput"] += 8 * static_cast<double>(flow.sink.window_bytes()) / window;
     out["reordered"] += static_cast<double>(flow.sink.reordered());

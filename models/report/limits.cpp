@@ -219,47 +219,80 @@ std::vector<Limit> limits_of(const Subject& s, double goodput) {
   return limits;
 }
 
-std::vector<experiments::LayerRate> layers_of(const Subject& s, double goodput) {
-  auto scaled = [](const Ledger& ledger, double payload_rate) {
-    // Full frames at a line rate of one payload rate's worth: every level in proportion.
-    std::vector<experiments::LayerRate> layers;
-    for (const Part& level : ledger.levels)
-      layers.push_back({level.name,
-                        payload_rate * static_cast<double>(level.size.count()) /
-                            static_cast<double>(ledger.payload.count()),
-                        level.size.count()});
-    return layers;
-  };
-  const Test& test = s.test;
-  if (test.pairs.empty()) return {};
-  const auto& nic = s.experiment.hosts[test.pairs[0].from_host].nics[test.pairs[0].from_nic];
-  const Vlan vlan = nic.vlan ? Vlan::tagged : Vlan::untagged;
-  switch (test.type) {
-    case TestType::raw_frames: {
-      const Ledger ledger = raw_framing().ledger(test.frame_sizes.front());
-      const double window = window_of(s, test.start).seconds();
-      if (window <= 0) return {};
-      double frames = 0;
-      for (const DatagramFlow& flow : s.network.datagram_flows())
-        if (flow.test == s.index) frames += static_cast<double>(flow.sink.window_frames()) / window;
-      return scaled(ledger, frames * 8 * static_cast<double>(ledger.payload.count()));
-    }
-    case TestType::udp_stream:
-      return scaled(udp_framing(test.ip, vlan).ledger(test.datagram), goodput);
-    case TestType::request_response:
-      return {};
-    case TestType::tcp_stream:
-      break;
+namespace {
+
+// Every level in proportion to the payload's rate.
+std::vector<experiments::LayerRate> rates_of(const Ledger& ledger, double payload_rate) {
+  std::vector<experiments::LayerRate> layers;
+  for (const Part& level : ledger.levels)
+    layers.push_back({level.name,
+                      payload_rate * static_cast<double>(level.size.count()) /
+                          static_cast<double>(ledger.payload.count()),
+                      level.size.count()});
+  return layers;
+}
+
+experiments::ByteLedger bytes_of(const Ledger& ledger, Bytes mtu) {
+  experiments::ByteLedger bytes{.mtu = mtu.count(), .max_segment = {}, .parts = {}};
+  bytes.parts.push_back({"payload", ledger.payload.count()});
+  for (const Part& part : ledger.parts) bytes.parts.push_back({part.name, part.size.count()});
+  return bytes;
+}
+
+void report_raw_frames(const Subject& s, experiments::TestResult& result) {
+  const double window = window_of(s, s.test.start).seconds();
+  if (window <= 0) return;
+  const Ledger ledger = raw_framing().ledger(s.test.frame_sizes.front());
+  double frames = 0;
+  for (const DatagramFlow& flow : s.network.datagram_flows())
+    if (flow.test == s.index) frames += static_cast<double>(flow.sink.window_frames()) / window;
+  result.layers = rates_of(ledger, frames * 8 * static_cast<double>(ledger.payload.count()));
+}
+
+void report_datagrams(const Subject& s, double goodput, experiments::TestResult& result) {
+  for (const DatagramFlow& flow : s.network.datagram_flows()) {
+    if (flow.test != s.index) continue;
+    const Route& route = s.network.route(flow.route);
+    const Ledger ledger = datagram_ledger(route.carriage, s.test.datagram, route.mtu);
+    result.layers = rates_of(ledger, goodput);
+    result.ledger = bytes_of(ledger, route.mtu);
+    return;
   }
+}
+
+void report_segments(const Subject& s, double goodput, experiments::TestResult& result) {
   const std::vector<Sender> all = senders(s);
-  if (all.empty()) return {};
-  const tcp::Info info = all.front().end.endpoint.info();
-  if (info.segment_size <= 0) return {};
-  const auto& stack = s.experiment.hosts[test.pairs[0].from_host].stack;
+  if (all.empty()) return;
+  const TcpEnd& end = all.front().end;
+  const tcp::Info info = end.endpoint.info();
+  if (info.segment_size <= 0) return;
+  const auto& stack = s.experiment.hosts[s.test.pairs[0].from_host].stack;
   const Bytes options = tcp_option_bytes({.timestamps = stack.timestamps,
                                           .sack_blocks = 0,
                                           .connection_count = stack.connection_count});
-  return scaled(tcp_framing(test.ip, options, vlan).ledger(Bytes(info.segment_size)), goodput);
+  const Route& route = s.network.route(end.route);
+  const Ledger ledger = tcp_framing(route.carriage, options).ledger(Bytes(info.segment_size));
+  result.layers = rates_of(ledger, goodput);
+  result.ledger = bytes_of(ledger, route.mtu);
+  const Bytes headers = ip_layer(route.carriage.ip).overhead() + tcp_layer(Bytes(0)).overhead();
+  const Bytes segment = route.mtu - headers;
+  result.ledger->max_segment = std::min(segment, s.test.max_segment.value_or(segment)).count();
+}
+
+}  // namespace
+
+void report_layers(const Subject& s, double goodput, experiments::TestResult& result) {
+  if (s.test.pairs.empty()) return;
+  switch (s.test.type) {
+    case TestType::raw_frames:
+      return report_raw_frames(s, result);
+    case TestType::udp_stream:
+      return report_datagrams(s, goodput, result);
+    case TestType::request_response:
+      return;
+    case TestType::tcp_stream:
+      return report_segments(s, goodput, result);
+  }
 }
 
 }  // namespace linerate::models

@@ -36,7 +36,8 @@ Time window_of(const Subject& subject, Time begun);
 /// Unit and direction of a figure by its name.
 experiments::Figure figure_from(const std::string& name, std::vector<double> samples);
 
-std::vector<experiments::LayerRate> layers_of(const Subject& subject, double goodput);
+/// Rates at every layer and the bytes of a full frame, where the test has such a frame.
+void report_layers(const Subject& subject, double goodput, experiments::TestResult& result);
 std::map<std::string, experiments::HostUse> hosts_of(const Subject& subject);
 std::map<std::string, experiments::PortCounters> ports_of(const Subject& subject);
 std::vector<experiments::Interval> intervals_of(const Subject& subject);

@@ -1,0 +1,83 @@
+// Packets that are not one plain frame all the way: encapsulations that change at routers, and
+// datagrams in fragments.
+#include <algorithm>
+
+#include "experiments/definition/encapsulated_path.hpp"
+#include "models/network/network.hpp"
+
+namespace linerate::models {
+
+// What is around an IP packet on each hop of a route: on the first its sender puts it there, and
+// where a router's NIC makes it another, the frame changes.
+void Network::follow_encapsulation(Route& route, const std::vector<experiments::Hop>& path,
+                                   int ip) {
+  const experiments::EncapsulatedPath around =
+      experiments::encapsulated_path(experiment_, path, ip);
+  route.mtu = around.mtu;
+  Carriage before;
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const experiments::PortRef& from = experiment_.links[path[i].link].ends[path[i].from_end];
+    if (from.kind != experiments::NodeKind::host) continue;
+    const bool tagged = experiment_.hosts[from.node].nics[from.port].vlan.has_value();
+    const Carriage here{
+        .ip = ip, .vlan = tagged ? Vlan::tagged : Vlan::untagged, .encapsulation = around.hops[i]};
+    if (i == 0) route.carriage = here;
+    if (i > 0 && here != before) {
+      reframed_.resize(route.first_hop + i, kSameFraming);
+      reframed_.push_back(static_cast<std::uint32_t>(framings_.size()));
+      framings_.push_back(packet_framing(here));
+    }
+    before = here;
+  }
+}
+
+// A router sends a packet on: the frame is what its NIC makes of it.
+void Network::change_framing(Packet& packet) {
+  const std::uint32_t index = reframed_[packet.hop];
+  if (index == kSameFraming || packet.kind == PacketKind::raw) return;
+  Bytes size;
+  if (packet.kind == PacketKind::tcp)
+    size = ip_size(packet);
+  else
+    size = datagram_flows_[packet.receiver].fragments.packet(
+        static_cast<std::int64_t>(packet.segment.acknowledgment));
+  packet.wire_bytes = static_cast<std::uint32_t>(framings_[index].wire_size(size).count());
+}
+
+// All frames of a datagram at once. One that finds no room in the sender's own queue takes the rest
+// of the datagram with it.
+Drop Network::send_fragments(Time now, std::uint32_t index, std::int64_t ordinal) {
+  const DatagramFlow& flow = datagram_flows_[index];
+  for (std::int64_t number = 0; number < flow.fragments.count; ++number) {
+    const bool last = number + 1 == flow.fragments.count;
+    const auto frame = packets_.take();
+    Packet& packet = frame.value;
+    packet.receiver = index;
+    packet.hop = flow.first_hop;
+    packet.kind = PacketKind::fragment;
+    packet.wire_bytes = last ? flow.last_wire_bytes : flow.full_wire_bytes;
+    packet.sent = now;
+    packet.segment.sequence = static_cast<std::uint64_t>(ordinal);
+    packet.segment.acknowledgment = static_cast<std::uint64_t>(number);
+    packet.segment.length =
+        static_cast<std::uint32_t>((flow.fragments.packet(number) - flow.fragments.header).count());
+    packet.segment.retransmission = false;
+    const Drop drop =
+        transmit(now, hops_[flow.first_hop], frame, stations_[flow.from_host].transmit(now)).drop;
+    if (drop == Drop::queue) return drop;
+  }
+  return Drop::none;
+}
+
+void Network::hand_up_fragment(Time now, PacketHandle handle, const Packet& packet) {
+  DatagramFlow& flow = datagram_flows_[packet.receiver];
+  const auto ordinal = static_cast<std::int64_t>(packet.segment.sequence);
+  stations_[flow.to_host].receive(now);
+  if (flow.reassembly.complete(ordinal, flow.fragments.count)) {
+    flow.sink.receive(now, packet.sent, ordinal, flow.payload);
+    last_progress_ = now;
+  }
+  packets_.release(handle);
+}
+
+}  // namespace linerate::models
