@@ -50,12 +50,10 @@ class Engine {
                                        std::uint32_t target, std::uint64_t argument = 0) {
     LINERATE_CHECK(source < sources_, "an event's source is one of the engine's");
     LINERATE_CHECK(at >= now_, "an event is scheduled for now or later");
-    // Counting up the whole key counts the sequence, until it would run into the source's bits.
-    const std::uint64_t order = next_order_[source]++;
-    LINERATE_CHECK((next_order_[source] & kSequenceMask) != 0,
-                   "a source's sequence number fits 40 bits");
+    // Counting up the whole key counts the sequence, until it would run into the source's bits:
+    // see check_sequences.
     queue_.push({.at = at,
-                 .order = order,
+                 .order = next_order_[source]++,
                  .target = target,
                  .kind = static_cast<std::uint32_t>(kind),
                  .argument = argument});
@@ -67,12 +65,13 @@ class Engine {
   RunEnd run(Model& model, Time until, Stop&& stop, std::uint64_t check_every = 4096) {
     LINERATE_CHECK(check_every > 0, "the stop predicate is asked every so many events");
     std::uint64_t next_check = events_ + check_every;
-    Event event;
-    while (queue_.take_until(until, event)) {
+    while (const Event* next = queue_.take_until(until)) {
+      const Event event = *next;
       now_ = event.at;
       ++events_;
       model.dispatch(event);
       if (events_ >= next_check) [[unlikely]] {
+        check_sequences();
         if (stop()) return RunEnd::stopped;
         next_check = events_ + check_every;
       }
@@ -87,6 +86,13 @@ class Engine {
   }
 
  private:
+  // No source can have counted into its neighbour's bits before all of them together have scheduled
+  // so many events; looking now and then spares every event the question.
+  void check_sequences() const {
+    LINERATE_CHECK((events_ + queue_.size()) >> kSequenceBits == 0,
+                   "the sequence numbers of a run fit 40 bits");
+  }
+
   EventQueue queue_;
   std::uint32_t sources_;
   std::vector<std::uint64_t> next_order_;  // the order key of each source's next event

@@ -37,8 +37,9 @@ class EventHeap {
     return nodes_.front();
   }
 
-  /// Removes and returns the earliest event; the heap is not empty.
-  Event take() {
+  /// Removes and returns the earliest event, which stays in its place until the next call; the heap
+  /// is not empty.
+  const Event& take() {
     close_hole();
     hole_ = 1;
     return nodes_.front();

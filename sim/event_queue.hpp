@@ -27,7 +27,8 @@ class EventQueue {
     return row_.size() + heap_.size() + (run_.size() - run_next_) + ladder_.size();
   }
 
-  [[gnu::always_inline]] void push(const Event& event) {
+  /// By value, so that an event which is made here can stay in registers.
+  [[gnu::always_inline]] void push(Event event) {
     if (row_.size() < row_limit_) {
       LINERATE_CHECK(event.at < Time::never(), "an event that never happens is not scheduled");
       row_.push(event);
@@ -49,19 +50,16 @@ class EventQueue {
   /// Removes and returns the earliest event. The queue is not empty.
   Event take() {
     top();  // checks
-    Event event;
-    take_until(Time::never(), event);
-    return event;
+    return *take_until(Time::never());
   }
 
-  /// Removes the earliest event into `event` unless it is later than `until` or there is none;
-  /// returns whether it did.
-  [[gnu::always_inline]] bool take_until(Time until, Event& event) {
-    if (row_limit_ == 0) return take_until_from_many(until, event);
+  /// Removes the earliest event unless it is later than `until`; nullptr if it is, or there is
+  /// none. The event stays in its place until the next call of the queue.
+  [[gnu::always_inline]] const Event* take_until(Time until) {
+    if (row_limit_ == 0) return take_until_from_many(until);
     if (row_.empty() || row_.top().at > until) [[unlikely]]
-      return false;
-    event = row_.take();
-    return true;
+      return nullptr;
+    return &row_.take();
   }
 
  private:
@@ -71,7 +69,7 @@ class EventQueue {
   static constexpr std::size_t kCollapseBelow = 512;
   static constexpr std::size_t kRowBelow = 6;
 
-  [[gnu::noinline]] void push_many(const Event& event) {
+  [[gnu::noinline]] void push_many(Event event) {
     if (row_limit_ > 0) {
       row_limit_ = 0;
       row_.drain([this](const Event& each) { heap_.push(each); });
@@ -85,30 +83,26 @@ class EventQueue {
     }
   }
 
-  [[gnu::noinline]] bool take_until_from_many(Time until, Event& event) {
+  [[gnu::noinline]] const Event* take_until_from_many(Time until) {
     // Without a ladder all is in the heap: one question instead of four.
-    if (horizon_ != Time::never()) return take_until_from_all(until, event);
+    if (horizon_ != Time::never()) return take_until_from_all(until);
     if (heap_.empty() || heap_.top().at > until) [[unlikely]]
-      return false;
-    event = heap_.take();
+      return nullptr;
+    const Event* event = &heap_.take();
     if (heap_.size() < kRowBelow) {
+      last_of_heap_ = *event;
+      event = &last_of_heap_;
       heap_.drain([this](const Event& each) { row_.push(each); });
       row_limit_ = EventRow::kMost;
     }
-    return true;
+    return event;
   }
 
   // As take_until, where the ladder is engaged.
-  bool take_until_from_all(Time until, Event& event) {
-    if (empty()) return false;
-    if (run_has_earliest()) {
-      if (run_[run_next_].at > until) return false;
-      event = run_[run_next_++];
-      return true;
-    }
-    if (heap_.top().at > until) return false;
-    event = heap_.take();
-    return true;
+  const Event* take_until_from_all(Time until) {
+    if (empty()) return nullptr;
+    if (run_has_earliest()) return run_[run_next_].at > until ? nullptr : &run_[run_next_++];
+    return heap_.top().at > until ? nullptr : &heap_.take();
   }
 
   // Whether the earliest event is the run's; else it is the heap's.
@@ -162,6 +156,7 @@ class EventQueue {
   EventRow row_;                             // all events, while they are few
   std::size_t row_limit_ = EventRow::kMost;  // 0: none are
   EventHeap heap_;                           // at < horizon_
+  Event last_of_heap_;                       // taken when the row took over
   std::vector<Event> run_;                   // at < horizon_, sorted
   std::size_t run_next_ = 0;
   EventLadder ladder_;  // at >= horizon_

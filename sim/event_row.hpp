@@ -3,8 +3,9 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 
-#include "sim/check.hpp"
 #include "sim/event.hpp"
 
 namespace linerate::sim {
@@ -19,29 +20,34 @@ class EventRow {
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
 
-  /// The row is not full.
-  [[gnu::always_inline]] void push(const Event& event) {
-    LINERATE_CHECK(size_ < kMost, "a row has few places");
-    std::size_t i = size_++;
-    for (; i > 0 && before(events_[i - 1], event); --i) events_[i] = events_[i - 1];
-    events_[i] = event;
+  /// The row has a free place: its queue has looked. By value, so that the event can stay in
+  /// registers.
+  [[gnu::always_inline]] void push(Event event) {
+    Event* place = &events_[++size_];
+    for (; before(place[-1], event); --place) *place = place[-1];
+    *place = event;
   }
 
   /// The earliest event; the row is not empty.
-  const Event& top() const { return events_[size_ - 1]; }
+  const Event& top() const { return events_[size_]; }
 
-  /// Removes and returns the earliest event; the row is not empty.
-  Event take() { return events_[--size_]; }
+  /// Removes and returns the earliest event, which stays in its place until the next push; the row
+  /// is not empty.
+  const Event& take() { return events_[size_--]; }
 
   /// Passes every event to `visit`, and is empty afterwards.
   template <class Visitor>
   void drain(Visitor&& visit) {
-    for (std::size_t i = 0; i < size_; ++i) visit(events_[i]);
+    for (std::size_t i = 1; i <= size_; ++i) visit(events_[i]);
     size_ = 0;
   }
 
  private:
-  std::array<Event, kMost> events_;
+  // What stands first is later than every event, so that a push need not ask whether it is there.
+  static constexpr Event kLatest{.at = Time::never(),
+                                 .order = std::numeric_limits<std::uint64_t>::max()};
+
+  std::array<Event, kMost + 1> events_{kLatest};
   std::size_t size_ = 0;
 };
 

@@ -56,9 +56,14 @@ class Time {
   std::int64_t ps_ = 0;
 };
 
-// By value: std::max hands out references, for which a compiler stores its operands in memory.
-constexpr Time later(Time a, Time b) { return a < b ? b : a; }
-constexpr Time earlier(Time a, Time b) { return b < a ? b : a; }
+// By value and on the number: std::max hands out references, as a choice between two objects does,
+// for which a compiler stores its operands in memory.
+constexpr Time later(Time a, Time b) {
+  return Time::picoseconds(a < b ? b.picoseconds() : a.picoseconds());
+}
+constexpr Time earlier(Time a, Time b) {
+  return Time::picoseconds(b < a ? b.picoseconds() : a.picoseconds());
+}
 
 /// A number of bytes.
 class Bytes {

@@ -133,8 +133,9 @@ class Wire {
   Time free_at_{};
   Time last_arrival_{};
   sim::Ring<InFlight> flight_;
-  std::int64_t frames_ = 0, wire_bytes_ = 0;
+  std::int64_t frames_ = 0;
   Time busy_{};
+  std::int64_t wire_bytes_ = 0;
 
   WireConfig config_;
   Backlog backlog_;  // kept only where this wire's own frames are limited
@@ -158,8 +159,8 @@ class Wire {
   const Time start = later(later(now, free_at_), not_before);
   const Time duration = serialization(bytes);
   free_at_ = start + duration;
-  busy_ += duration;
   ++frames_;
+  busy_ += duration;
   wire_bytes_ += bytes;
   if (queue_ != Queue::endless) keep(bytes);
 

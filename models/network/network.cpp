@@ -48,18 +48,13 @@ inline void Network::on_arrival(Time now, std::uint32_t index) {
     if (at.moderated) return enqueue(now, at.nic, handle);
     return hand_up(now, handle, packet);
   }
-  Time ready;
-  switch (at.kind) {
-    case Junction::Kind::plain_switch:
-      ready = packet.tail + at.latency;
-      break;
-    case Junction::Kind::other_switch:
+  Time ready = packet.tail + at.latency;
+  if (at.kind != Junction::Kind::plain_switch) [[unlikely]] {
+    if (at.kind == Junction::Kind::other_switch)
       ready = through_switch(now, switches_[at.node], wire, wires_[next], packet);
-      break;
-    case Junction::Kind::host:
+    else
       ready = stations_[at.node].transmit(stations_[at.node].receive(now));
-      if (packet.hop < reframed_.size()) change_framing(packet);
-      break;
+    if (packet.hop < reframed_.size()) change_framing(packet);
   }
   transmit(now, next, {handle, packet}, ready);
 }
