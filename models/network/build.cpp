@@ -147,7 +147,8 @@ Network::Junction Network::junction_at(const experiments::PortRef& port) const {
   junction.node = static_cast<std::uint32_t>(port.node);
   if (port.kind == NodeKind::switch_) {
     const SwitchState& s = switches_[port.node];
-    const bool plain = !s.cut_through && !s.fabric_rate && s.fabric_per_frame == Time{};
+    const bool plain = !s.cut_through && !s.fabric_rate && s.fabric_per_frame == Time{} &&
+                       experiment_.switches[port.node].vlans.empty();
     junction.kind = plain ? Junction::Kind::plain_switch : Junction::Kind::other_switch;
     junction.latency = s.latency;
   } else {

@@ -16,11 +16,10 @@ void Network::follow_encapsulation(Route& route, const std::vector<experiments::
   route.mtu = around.mtu;
   Carriage before;
   for (std::size_t i = 0; i < path.size(); ++i) {
-    const experiments::PortRef& from = experiment_.links[path[i].link].ends[path[i].from_end];
-    if (from.kind != experiments::NodeKind::host) continue;
-    const bool tagged = experiment_.hosts[from.node].nics[from.port].vlan.has_value();
-    const Carriage here{
-        .ip = ip, .vlan = tagged ? Vlan::tagged : Vlan::untagged, .encapsulation = around.hops[i]};
+    // Hosts change what is around a packet, switches with VLANs its tag.
+    const Carriage here{.ip = ip,
+                        .vlan = path[i].tag != 0 ? Vlan::tagged : Vlan::untagged,
+                        .encapsulation = around.hops[i]};
     if (i == 0) route.carriage = here;
     if (i > 0 && here != before) {
       reframed_.resize(route.first_hop + i, kSameFraming);
