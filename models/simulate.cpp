@@ -37,7 +37,7 @@ std::vector<Job> jobs_of(const Experiment& experiment) {
       jobs[found->second].names.push_back(test.name);
       continue;
     }
-    if (test.frame_sizes.size() < 2) {
+    if (test.frame_sizes.size() < 2 || test.imix) {
       jobs.push_back({{test}, {test.name}});
       continue;
     }
@@ -88,7 +88,7 @@ std::string type_name(experiments::TestType type) {
 Time expected_end(const Job& job) {
   Time end{};
   for (const Test& test : job.tests)
-    end = std::max(end, test.bytes ? Time{} : test.start + test.duration);
+    end = std::max(end, test.bytes && !test.arrivals ? Time{} : test.start + test.duration);
   return end;
 }
 

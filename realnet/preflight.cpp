@@ -71,6 +71,15 @@ void check_test(const Test& test) {
         fmt::format("test {}: {} is not supported by this lab, which runs tcp-stream", test.name,
                     type_name(test.type)));
   }
+  const auto refuse = [&](bool used, const char* key) {
+    if (!used) return;
+    throw EnvironmentError(
+        fmt::format("test {}: `{}` is not supported by this lab", test.name, key));
+  };
+  refuse(test.arrivals.has_value(), "arrivals");
+  refuse(test.sizes.has_value(), "sizes");
+  refuse(test.start_spread > Time{}, "start_spread");
+  refuse(test.priority > 0, "priority");
   if (test.flows > kMostFlows) {
     throw EnvironmentError(fmt::format("test {}: at most {} flows a pair of hosts, not {}",
                                        test.name, kMostFlows, test.flows));

@@ -30,6 +30,10 @@ void build_tests(BuildContext& context);
 void build_events(BuildContext& context);
 void build_judgements(BuildContext& context);
 
+/// Whether the keys of a test that say when and how much is sent (arrivals, sizes, outstanding,
+/// barrier, imix) fit each other and its type. `test` has its pairs; `path` is its path.
+void check_load(BuildContext& context, const std::string& path, const Test& test);
+
 /// Index of the NIC of `host` called `name`, or -1.
 int find_nic(const Host& host, const std::string& name);
 /// "eth0, eth1" for messages.

@@ -61,6 +61,7 @@ class TestBuilder {
       check_writes();
       resolve_pairs();
       check_frames();
+      check_load(context_, path_, test_);
     }
     context_.experiment.tests.push_back(test_);
   }
@@ -120,11 +121,11 @@ class TestBuilder {
   }
 
   void check_length() {
-    exclusive("bytes", "duration");
-    exclusive("bytes", "omit");
+    if (!test_.arrivals) exclusive("bytes", "duration");
+    if (!test_.arrivals) exclusive("bytes", "omit");
     exclusive("transactions", "duration");
     exclusive("transactions", "omit");
-    if (test_.bytes || test_.transactions) return;
+    if (!timed(test_)) return;
     if (test_.duration == Time{}) {
       error("duration", "nothing is sent in no time", "write 10s");
     } else if (test_.omit >= test_.duration) {
@@ -163,8 +164,8 @@ class TestBuilder {
   void check_frames() {
     exclusive("frame_size", "frame_sizes");
     exclusive("rate", "frame_rate");
-    if (spec_->frame_size) test_.frame_sizes = {*spec_->frame_size};
-    if (is(kRaw) && test_.frame_sizes.empty()) {
+    if (spec_->frame_size) take_frame_size(*spec_->frame_size);
+    if (is(kRaw) && test_.frame_sizes.empty() && !test_.sizes) {
       context_.error(path_, "the key `frame_size` is missing", "add `frame_size: 64B`");
     }
     std::set<Bytes> sizes;
@@ -186,6 +187,26 @@ class TestBuilder {
           if (end.kind == NodeKind::host) check_mtu(pair, end.node, end.port);
       }
     }
+  }
+
+  void take_frame_size(const FrameSize& size) {
+    exclusive("frame_size", "datagram");
+    test_.imix = size.imix;
+    const std::vector<Bytes> sizes = size.imix
+                                         ? std::vector(std::begin(kImixSizes), std::end(kImixSizes))
+                                         : std::vector{size.size};
+    if (is(kRaw)) {
+      test_.frame_sizes = sizes;
+      return;
+    }
+    // Headers and FCS of the frame around a datagram (IEEE 802.3, RFC 791, 8200, 768).
+    const Bytes around{test_.ip == 6 ? 66 : 46};
+    test_.datagram = sizes.back() - around;
+    if (sizes.front() > around) return;
+    error("frame_size",
+          fmt::format("a frame of {} B has no room for a datagram over IPv{}",
+                      sizes.front().count(), test_.ip),
+          fmt::format("at least {}B", around.count() + 1));
   }
 
   void check_core(const Test::Pair& pair) {
@@ -226,7 +247,7 @@ class TestBuilder {
     if (is(kRaw)) return;  // a tester's frames pass as they are
     const EncapsulatedPath around = encapsulated_path(
         context_.experiment,
-        topology_->path(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic, 0), test_.ip);
+        topology_->path(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic), test_.ip);
     if (around.mismatch) {
       const PortRef& end = around.mismatch->nic;
       const Host& host = context_.experiment.hosts[static_cast<std::size_t>(end.node)];

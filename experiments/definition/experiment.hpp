@@ -206,6 +206,11 @@ struct Link {
 /// When a writer that has written everything closes its half of the connection.
 enum class Closing { at_once, drained };
 
+/// The frames of the simple Internet mix, with FCS, and how many of each go round: 28, 16 and 4 of
+/// 48 (RFC 6985 says how such mixes are named).
+inline constexpr Bytes kImixSizes[] = {Bytes(64), Bytes(570), Bytes(1518)};
+inline constexpr int kImixCounts[] = {7, 4, 1};
+
 enum class TestType { tcp_stream, udp_stream, raw_frames, request_response };
 enum class Direction { forward, reverse, both };
 /// Whose way of timing a transfer (see docs/ARCHITECTURE.md).
@@ -228,6 +233,33 @@ struct Reader {
   Time interval{};                ///< sleeps so long between reads; 0: reads as data comes
   bool operator==(const Reader&) const = default;
 };
+
+/// When an open source sends: so many a second whether earlier ones have been served or not, evenly
+/// spaced or as a Poisson process. One of the two.
+struct Arrivals {
+  std::optional<double> poisson, periodic;  ///< mean a second
+  double rate() const { return poisson ? *poisson : periodic.value_or(0); }
+  bool operator==(const Arrivals&) const = default;
+};
+
+/// A point of a cumulative distribution: `share` of all are at most `size`.
+struct SizePoint {
+  Bytes size{0};
+  double share = 0;
+  bool operator==(const SizePoint&) const = default;
+};
+
+/// Sizes drawn at random: linear between the points of `distribution`, with what the first point's
+/// share says exactly at its size; two points of one share make a step. Or exponential.
+struct Sizes {
+  std::string preset;                     ///< catalog entry the points come from
+  std::vector<SizePoint> distribution;
+  std::optional<Bytes> exponential;       ///< mean
+  bool operator==(const Sizes&) const = default;
+};
+
+/// Mean of a size in bytes, before rounding to whole ones.
+double mean_size(const Sizes& sizes);
 
 struct Test {
   std::string name;
@@ -253,17 +285,25 @@ struct Test {
   std::optional<BitRate> rate;            ///< udp-stream: payload; raw-frames: on the wire
   std::optional<double> frame_rate;       ///< raw-frames, frames/s
   std::vector<Bytes> frame_sizes;         ///< with FCS
+  bool imix = false;                      ///< frames of 64, 570 and 1518 B in turn, 7:4:1
   Bytes datagram{1472};                   ///< udp-stream payload
   std::vector<TimedWrites> writes;        ///< instead of back-to-back writes
   Reader reader;
   Closing close = Closing::at_once;       ///< drained: when every byte is acknowledged
   Bytes request{1}, response{1};
   std::optional<std::int64_t> transactions;
+  std::optional<std::int64_t> outstanding;  ///< requests at once on a connection; none given: 1 in
+                                            ///< a closed loop, any number with `arrivals`
+  bool barrier = false;           ///< asks all servers at once and waits for all
+  std::optional<Arrivals> arrivals;         ///< of flows (TCP), requests, datagrams or frames
+  std::optional<Sizes> sizes;     ///< of flows (TCP), responses, datagrams or frames
   std::string group;              ///< tests of one group run together; empty: alone
   Time start{};
+  Time start_spread{};            ///< each flow begins so much later at most, uniformly
   bool background = false;
   int repeats = 7;
   int ip = 4;
+  int priority = 0;               ///< class of service of what both ends send, 0 to 7
   bool zero_copy = false;
   bool truncate = false;
   std::optional<int> core;        ///< both ends are pinned to this core
@@ -301,6 +341,9 @@ struct Tolerance {
   double relative = 0;
   bool operator==(const Tolerance&) const = default;
 };
+
+/// The largest frame (raw frames, with FCS) or datagram that the NICs of a test's ends take.
+Bytes room_of(const Test& test, const struct Experiment& experiment);
 
 enum class LabType { netns, loopback, hosts };
 

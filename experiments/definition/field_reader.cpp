@@ -262,4 +262,22 @@ void read_tolerances(ReadContext& context, const Node& node, const std::string& 
   }
 }
 
+void read_size_point(ReadContext& context, const Node& node, const std::string& path,
+                     SizePoint& point) {
+  if (!node.is_sequence() || node.items.size() != 2) {
+    context.diagnostics.error(node.place, path, "a point is a size and a share",
+                              "write [64KiB, 0.5]: half of all are at most so large");
+    return;
+  }
+  read_value(context, node.items[0], path + "[0]", point.size, {});
+  read_value(context, node.items[1], path + "[1]", point.share, {.high = 1});
+}
+
+void read_frame_size(ReadContext& context, const Node& node, const std::string& path,
+                     const FieldRule& rule, FrameSize& size) {
+  size.imix = node.is_scalar() && node.text == "imix";
+  if (!size.imix) return read_value(context, node, path, size.size, rule);
+  context.places[path] = node.place;
+}
+
 }  // namespace linerate::experiments

@@ -45,6 +45,10 @@ bool is_vlan_number(const std::string& text);
 void read_ports(ReadContext& context, const Node& node, const std::string& path, Ports& ports);
 void read_tolerances(ReadContext& context, const Node& node, const std::string& path,
                      const FieldRule& rule, std::vector<Tolerance>& tolerances);
+void read_size_point(ReadContext& context, const Node& node, const std::string& path,
+                     SizePoint& point);
+void read_frame_size(ReadContext& context, const Node& node, const std::string& path,
+                     const FieldRule& rule, FrameSize& size);
 
 /// Visits the fields of one mapping and then refuses the keys that no field took.
 class FieldReader {
@@ -93,12 +97,12 @@ template <class T>
 void read_struct(ReadContext& context, const Node& node, const std::string& path, T& target) {
   constexpr PresetPlace place = preset_place<T>();
   if constexpr (place.key != nullptr) {
-    const bool short_form = std::same_as<T, Stack> && node.is_scalar();
+    const bool short_form = kNamedWhole<T> && node.is_scalar();
     const Node* preset = short_form ? &node : node.find(place.key);
     if (preset && !preset->is_null()) {
-      if constexpr (std::same_as<T, Stack>) {
+      if constexpr (kNamedWhole<T>) {
         // A preset is a whole stack: nothing of an earlier layer's stays.
-        target = Stack{};
+        target = T{};
         context.forget_below(path);
       }
       if (const Node* tree = find_preset(context, *preset, path, place.folder)) {
@@ -107,7 +111,7 @@ void read_struct(ReadContext& context, const Node& node, const std::string& path
         --context.preset_depth;
       }
       if (short_form) {
-        if constexpr (std::same_as<T, Stack>) target.preset = node.text;
+        if constexpr (kNamedWhole<T>) target.preset = node.text;
         context.places[path] = node.place;
         context.places[path + ".preset"] = node.place;
         return;
@@ -245,6 +249,10 @@ void read_value(ReadContext& context, const Node& node, const std::string& path,
     } else {
       read_value(context, node, path, field.both, rule);
     }
+  } else if constexpr (std::same_as<T, SizePoint>) {
+    read_size_point(context, node, path, field);
+  } else if constexpr (std::same_as<T, FrameSize>) {
+    read_frame_size(context, node, path, rule, field);
   } else if constexpr (std::same_as<T, std::vector<Tolerance>>) {
     read_tolerances(context, node, path, rule, field);
   } else if constexpr (IsVector<T>::value) {

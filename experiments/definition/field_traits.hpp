@@ -127,8 +127,13 @@ constexpr PresetPlace preset_place() {
   if constexpr (std::same_as<T, Nic>) return {"nics", "profile"};
   if constexpr (std::same_as<T, SwitchSpec>) return {"switches", "profile"};
   if constexpr (std::same_as<T, Stack>) return {"stacks", "preset"};
+  if constexpr (std::same_as<T, Sizes>) return {"sizes", "preset"};
   return {};
 }
+
+/// A preset's name alone may stand for these.
+template <class T>
+constexpr bool kNamedWhole = std::same_as<T, Stack> || std::same_as<T, Sizes>;
 
 /// The stack a host has unless it says otherwise.
 constexpr const char* kDefaultStack = "linux-6";

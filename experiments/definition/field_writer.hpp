@@ -74,6 +74,18 @@ class FieldWriter {
       } else {
         write(field.directions, path, {});
       }
+    } else if constexpr (std::same_as<T, SizePoint>) {
+      out_ += '[';
+      write(field.size, path + "[0]", rule);
+      out_ += ',';
+      write(field.share, path + "[1]", rule);
+      out_ += ']';
+    } else if constexpr (std::same_as<T, FrameSize>) {
+      if (field.imix) {
+        out_ += json_string("imix");
+      } else {
+        write(field.size, path, rule);
+      }
     } else if constexpr (std::same_as<T, std::vector<Tolerance>>) {
       std::string separator = "{";
       for (Tolerance& tolerance : field) {

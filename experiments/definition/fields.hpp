@@ -391,6 +391,21 @@ void describe(V& v, Reader& s) {
 }
 
 template <class V>
+void describe(V& v, Arrivals& s) {
+  constexpr FieldRule kRate{.low = 1e-3, .high = 1e12, .kind = Kind::per_second};
+  v("poisson", s.poisson, "mean a second, at random and independent moments", kRate);
+  v("periodic", s.periodic, "a second, evenly spaced", kRate);
+}
+
+template <class V>
+void describe(V& v, Sizes& s) {
+  v("preset", s.preset, "catalog entry or file of ./profiles the points come from");
+  v("distribution", s.distribution, "[size, share of all at most so large], linear in between");
+  v("exponential", s.exponential, "mean of an exponential distribution",
+    FieldRule{.low = 1, .high = 1e11});
+}
+
+template <class V>
 void describe(V& v, TestSpec& spec) {
   Test& s = spec.value;
   constexpr FieldRule kFrame{.low = 64, .high = 65'557};  // limits by MTU come with the NIC
@@ -413,7 +428,7 @@ void describe(V& v, TestSpec& spec) {
   v("rate", s.rate, "udp-stream: of the payload; raw-frames: on the wire", kAtLeastOne);
   v("frame_rate", s.frame_rate, "raw-frames: frames a second",
     FieldRule{.low = 1e-3, .kind = Kind::per_second});
-  v("frame_size", spec.frame_size, "frame size with FCS", kFrame);
+  v("frame_size", spec.frame_size, "frame size with FCS, or imix: 28x64, 16x570, 4x1518 B", kFrame);
   v("frame_sizes", s.frame_sizes, "frame sizes with FCS, one after the other", kFrame);
   v("datagram", s.datagram, "udp-stream: payload of a datagram",
     FieldRule{.low = 1, .high = 65'507});
@@ -422,12 +437,20 @@ void describe(V& v, TestSpec& spec) {
   v("request", s.request, "size of a request", FieldRule{.low = 1, .high = 1 << 30});
   v("response", s.response, "size of a response", FieldRule{.low = 1, .high = 1 << 30});
   v("transactions", s.transactions, "ends after so many, instead of a duration", kAtLeastOne);
+  v("outstanding", s.outstanding, "requests under way at once on a connection",
+    FieldRule{.low = 1, .high = 1'000'000});
+  v("barrier", s.barrier, "asks all servers at once, and again when all have answered");
+  v("arrivals", s.arrivals, "of flows, requests, datagrams or frames, whatever is still under way");
+  v("sizes", s.sizes, "random sizes of flows, responses, datagrams or frames");
   v("group", s.group, "tests of one group run together");
   v("close", s.close, "when a sender that has written everything closes");
   v("start", s.start, "begins so long after its group");
+  v("start_spread", s.start_spread, "each flow begins so much later at most, at random");
   v("background", s.background, "load for others: runs as long as they do, is not judged");
   v("repeats", s.repeats, "runs", FieldRule{.low = 1, .high = 1000});
   v("ip", s.ip, "4 or 6", FieldRule{.low = 4, .high = 6});
+  v("priority", s.priority, "class of service (IEEE 802.1Q) of what both ends send",
+    FieldRule{.high = 7});
   v("zero_copy", s.zero_copy, "MSG_ZEROCOPY");
   v("truncate", s.truncate, "MSG_TRUNC: the receiver does not copy");
   v.group("cpu", "where the programs run", [&](auto& inner) {
@@ -435,13 +458,20 @@ void describe(V& v, TestSpec& spec) {
     inner.later({"quota"});
   });
   v("clock", s.clock, "whose way of timing a transfer");
-  v.later({"sizes", "arrivals", "outstanding", "device", "allowed_loss", "resolution", "trial"});
+  v.later({"device", "allowed_loss", "resolution", "trial"});
 }
 
 constexpr unsigned kTcp = 1u << unsigned(TestType::tcp_stream);
 constexpr unsigned kUdp = 1u << unsigned(TestType::udp_stream);
 constexpr unsigned kRaw = 1u << unsigned(TestType::raw_frames);
 constexpr unsigned kRpc = 1u << unsigned(TestType::request_response);
+
+/// Whether a test sends for `duration`; else a volume or a number of transactions ends it.
+inline bool timed(const Test& s) {
+  if (s.transactions) return false;
+  const bool finite_flows = s.bytes || (s.sizes && s.type == TestType::tcp_stream);
+  return !finite_flows || s.arrivals;
+}
 
 /// Keys of a test that mean something only in some types; the others are for all.
 struct KeyOfTypes {
@@ -459,7 +489,7 @@ inline constexpr KeyOfTypes kKeysOfTypes[] = {
     {"congestion", kTcp | kRpc},
     {"rate", kUdp | kRaw},
     {"frame_rate", kRaw},
-    {"frame_size", kRaw},
+    {"frame_size", kRaw | kUdp},
     {"frame_sizes", kRaw},
     {"datagram", kUdp},
     {"writes", kTcp},
@@ -467,6 +497,8 @@ inline constexpr KeyOfTypes kKeysOfTypes[] = {
     {"request", kRpc},
     {"response", kRpc},
     {"transactions", kRpc},
+    {"outstanding", kRpc},
+    {"barrier", kRpc},
     {"ip", kTcp | kUdp | kRpc},
     {"zero_copy", kTcp | kUdp},
     {"truncate", kTcp | kRpc},
@@ -477,7 +509,9 @@ inline constexpr KeyOfTypes kKeysOfTypes[] = {
 /// Whether `key` means anything in this test, by its type and by the keys that take its place.
 inline bool key_applies(const TestSpec& test, std::string_view key) {
   const Test& s = test.value;
-  if (key == "duration" || key == "omit") return !s.bytes && !s.transactions;
+  if (key == "duration" || key == "omit") return timed(s);
+  if (key == "datagram" && (s.imix || s.sizes)) return false;
+  if (key == "response" && s.sizes) return false;
   if (key == "write" && !s.writes.empty()) return false;
   for (const KeyOfTypes& entry : kKeysOfTypes) {
     if (entry.key == key) return (entry.types >> unsigned(s.type) & 1u) != 0;

@@ -233,7 +233,15 @@ class SchemaWriter {
       fields("send", field.send, "SO_SNDBUF", rule);
       fields("receive", field.receive, "SO_RCVBUF", rule);
       return any_of({shape_of(field.send, rule), fields.finish()});
-    } else if constexpr (std::same_as<T, Stack>) {
+    } else if constexpr (std::same_as<T, SizePoint>) {
+      return {
+          {"type", "array"},
+          {"items", Json::array({shape_of(field.size, {}), shape_of(field.share, {.high = 1})})},
+          {"minItems", 2},
+          {"maxItems", 2}};
+    } else if constexpr (std::same_as<T, FrameSize>) {
+      return any_of({shape_of(field.size, rule), {{"enum", {"imix"}}}});
+    } else if constexpr (kNamedWhole<T>) {
       return any_of({{{"type", "string"}}, object_of(field)});
     } else {
       return object_of(field);

@@ -95,11 +95,17 @@ struct SocketBuffer {
   bool operator==(const SocketBuffer&) const = default;
 };
 
+/// `frame_size: 64B`, or `frame_size: imix`.
+struct FrameSize {
+  Bytes size{0};
+  bool imix = false;
+};
+
 struct TestSpec {
   Test value;  ///< all but its pairs and buffers
   std::string from, to;
   SocketBuffer socket_buffer;
-  std::optional<Bytes> frame_size;
+  std::optional<FrameSize> frame_size;
 };
 
 /// `{at: 3s, link: a-s1, action: down, for: 500ms}`.

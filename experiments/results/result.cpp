@@ -29,7 +29,8 @@ Better usual_direction(const std::string& figure) {
   const auto ends_with = [&](const char* word) { return figure.ends_with(word); };
   const auto contains = [&](const char* word) { return figure.find(word) != std::string::npos; };
   if (contains("latency") || contains("elapsed") || contains("cpu") || contains("busiest_core") ||
-      contains("retransmit") || contains("jitter") || ends_with("loss") || ends_with("cost"))
+      contains("retransmit") || contains("jitter") || contains("slowdown") ||
+      contains("reordered") || ends_with("loss") || ends_with("cost"))
     return Better::lower;
   if (contains("goodput") || contains("throughput") || ends_with("_rate") || ends_with("rate") ||
       figure == "fairness")

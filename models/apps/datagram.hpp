@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "models/apps/latency.hpp"
 #include "sim/units.hpp"
 
 namespace linerate::models {
@@ -24,8 +25,9 @@ class DatagramSource {
         rest_(pace.numerator % pace.divisor),
         duration_(duration) {}
 
-  void start(Time now) {
-    started_ = due_ = now;
+  void start(Time now, Time first) {
+    started_ = now;
+    due_ = first;
     end_ = now + duration_;
   }
   /// When the next frame is due; Time::never() after the last.
@@ -39,6 +41,11 @@ class DatagramSource {
       fraction_ -= divisor_;
       due_ += Time::picoseconds(1);
     }
+    return ++sent_;
+  }
+  /// The same where the next one is due at a moment of its own.
+  std::int64_t next(Time due) {
+    due_ = due;
     return ++sent_;
   }
   std::int64_t sent() const { return sent_; }
@@ -59,20 +66,38 @@ class DatagramSource {
 /// Counts what arrives, how late and in which order.
 class DatagramSink {
  public:
-  DatagramSink(Time omit, Time duration) : omit_(omit), duration_(duration) {}
+  /// One-way delays from `omit` on go to `latencies`.
+  DatagramSink(Time omit, Time duration, LatencyRecorder& latencies)
+      : omit_(omit), duration_(duration), latencies_(&latencies) {}
 
-  void start(Time now) { started_ = now; }
-  void receive(Time now, Time sent, std::int64_t ordinal, std::int64_t payload) {
-    ++received_;
-    bytes_ += payload;
-    if (now >= started_ + omit_ && now <= started_ + duration_) {
-      ++window_frames_;
-      window_bytes_ += payload;
+  struct Arrival {
+    Time sent;
+    std::int64_t ordinal;        ///< in the order of sending, from 1
+    std::int64_t payload, wire;  ///< bytes
+  };
+
+  void start(Time now) {
+    opens_ = now + omit_;
+    closes_ = now + duration_;
+  }
+  void receive(Time now, const Arrival& arrival) {
+    bytes_ += arrival.payload;
+    const Time transit = now - arrival.sent;
+    if (now >= opens_) {
+      latencies_->record(transit);
+      if (now <= closes_) {
+        ++window_frames_;
+        window_bytes_ += arrival.payload;
+        window_wire_bytes_ += arrival.wire;
+      }
     }
-    if (ordinal < highest_) ++reordered_;
-    highest_ = std::max(highest_, ordinal);
-    delay_sum_ += now - sent;
-    delay_max_ = later(delay_max_, now - sent);
+    // Less than the next one expected: reordered (RFC 4737 section 3.3).
+    if (arrival.ordinal < highest_) ++reordered_;
+    highest_ = std::max(highest_, arrival.ordinal);
+    // RFC 3550 appendix A.8, in sixteenths so that rounding does not eat small changes.
+    if (received_++ > 0)
+      jitter_ += later(transit, transit_) - earlier(transit, transit_) - jitter();
+    transit_ = transit;
     last_ = now;
   }
 
@@ -80,17 +105,19 @@ class DatagramSink {
   std::int64_t bytes() const { return bytes_; }
   std::int64_t window_frames() const { return window_frames_; }
   std::int64_t window_bytes() const { return window_bytes_; }
+  std::int64_t window_wire_bytes() const { return window_wire_bytes_; }
   std::int64_t reordered() const { return reordered_; }
-  Time mean_delay() const { return received_ > 0 ? delay_sum_ / received_ : Time{}; }
-  Time max_delay() const { return delay_max_; }
+  /// Smoothed difference of the delays of successive arrivals.
+  Time jitter() const { return Time::picoseconds((jitter_.picoseconds() + 8) >> 4); }
   Time last() const { return last_; }
 
  private:
   Time omit_, duration_;
-  Time started_ = Time::never();
-  std::int64_t received_ = 0, bytes_ = 0, window_frames_ = 0, window_bytes_ = 0, reordered_ = 0;
-  std::int64_t highest_ = 0;
-  Time delay_sum_{}, delay_max_{}, last_{};
+  LatencyRecorder* latencies_;
+  Time opens_ = Time::never(), closes_{};
+  std::int64_t received_ = 0, bytes_ = 0, window_frames_ = 0, window_bytes_ = 0;
+  std::int64_t window_wire_bytes_ = 0, reordered_ = 0, highest_ = 0;
+  Time transit_{}, jitter_{}, last_{};
 };
 
 }  // namespace linerate::models

@@ -4,9 +4,10 @@
 
 namespace linerate::models {
 
-StreamWriter::StreamWriter(const experiments::Test& test, LocalClock clock)
+StreamWriter::StreamWriter(const experiments::Test& test, LocalClock clock,
+                           std::optional<Bytes> volume)
     : write_size_(test.write),
-      limit_(test.bytes ? test.bytes->count() : 0),
+      limit_(volume ? volume->count() : test.bytes.value_or(Bytes(0)).count()),
       duration_(test.duration),
       clock_(clock),
       drains_(test.close == experiments::Closing::drained),
@@ -71,7 +72,7 @@ StreamReader::StreamReader(const experiments::Test& test)
       habit_(test.reader),
       omit_(test.omit),
       duration_(test.duration),
-      counts_window_(!test.bytes) {}
+      counts_window_(!test.bytes && !test.sizes) {}
 
 void StreamReader::start(Time connected) {
   started_ = connected;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "experiments/definition/experiment.hpp"
@@ -30,7 +31,9 @@ struct LocalClock {
 /// its half of the connection.
 class StreamWriter {
  public:
-  explicit StreamWriter(const experiments::Test& test, LocalClock clock = {});
+  /// `volume` is what this flow has to send where flows differ.
+  explicit StreamWriter(const experiments::Test& test, LocalClock clock = {},
+                        std::optional<Bytes> volume = std::nullopt);
 
   /// `connected` is when the connection was established; the clock of the test starts there.
   void start(Time connected) {

@@ -14,6 +14,9 @@ using experiments::NodeKind;
 using experiments::Test;
 using experiments::TestType;
 
+// Longer than any run, and still far from the end of Time.
+constexpr Time kForever = Time::seconds(1'000'000);
+
 // What tells two flows apart, or two pairs of hosts, as the values by which links are chosen.
 experiments::FlowKey flow_key(std::uint64_t seed, std::uint64_t test, std::uint64_t ordinal,
                               const Test::Pair& pair) {
@@ -46,6 +49,16 @@ const std::optional<experiments::EgressSpec>& egress_of(const Experiment& experi
   if (link.egress || link.queue) return link.egress;
   return from.kind == NodeKind::switch_ ? experiment.switches[from.node].egress
                                         : experiment.hosts[from.node].nics[from.port].egress;
+}
+
+// How long a source of that pace sends until `volume` is spent: its last frame is due just before.
+Time time_of_volume(DatagramSource::Pace pace, Bytes volume, Bytes size) {
+  __extension__ using Wide = __int128;
+  const std::int64_t frames =
+      std::max<std::int64_t>(1, (volume.count() + size.count() - 1) / size.count());
+  const Wide last = static_cast<Wide>(pace.numerator) * (frames - 1) / pace.divisor;
+  return Time::picoseconds(static_cast<std::int64_t>(std::min<Wide>(last, kForever.picoseconds())) +
+                           1);
 }
 
 // One clock interrupt drives the delayed-ACK grid and the clock that programs read.
@@ -236,11 +249,11 @@ tcp::EndpointConfig Network::endpoint_config(const Test& test, int host) const {
   return config;
 }
 
-void Network::build_tcp(std::uint32_t test_index, const Test::Pair& pair, std::uint64_t ordinal,
-                        bool reverse) {
+void Network::build_tcp(std::uint32_t test_index, const FlowPlan& plan) {
   const Test& test = *config_.tests[test_index];
+  const Test::Pair& pair = plan.pair;
   const auto client = static_cast<std::uint32_t>(ends_.size());
-  const experiments::FlowKey key = flow_key(experiment_.seed, test_index, ordinal, pair);
+  const experiments::FlowKey key = flow_key(experiment_.seed, test_index, plan.ordinal, pair);
   const Test::Pair turned{pair.to_host, pair.to_nic, pair.from_host, pair.from_nic};
   const std::uint32_t out = add_route(pair, test.ip, key);
   const std::uint32_t back = add_route(turned, test.ip, key);
@@ -248,21 +261,15 @@ void Network::build_tcp(std::uint32_t test_index, const Test::Pair& pair, std::u
   tcp::EndpointConfig server_config = endpoint_config(test, pair.to_host);
   client_config.local = server_config.local = stays_local(routes_[out]);
   client_config.mtu = server_config.mtu = std::min(routes_[out].mtu, routes_[back].mtu);
-  auto client_app = [&]() -> Application {
-    if (test.type == TestType::request_response) return Requester(test);
-    if (reverse) return StreamReader(test);
-    return StreamWriter(test, clock_of(client_config));
-  };
-  auto server_app = [&]() -> Application {
-    if (test.type == TestType::request_response) return Responder(test);
-    if (reverse) return StreamWriter(test, clock_of(server_config));
-    return StreamReader(test);
-  };
-  ends_.emplace_back(client_config, tcp_framing(routes_[out].carriage), client_app());
+  ends_.emplace_back(client_config, tcp_framing(routes_[out].carriage),
+                     application_of(test_index, plan, true, clock_of(client_config)));
   set_route(ends_.back(), out);
-  ends_.emplace_back(server_config, tcp_framing(routes_[back].carriage), server_app());
+  ends_.emplace_back(server_config, tcp_framing(routes_[back].carriage),
+                     application_of(test_index, plan, false, clock_of(server_config)));
   set_route(ends_.back(), back);
   ends_.back().endpoint.listen();
+  for (const std::uint32_t end : {client, client + 1})
+    ends_[end].priority = static_cast<std::uint8_t>(test.priority);
 
   for (const int host : {pair.from_host, pair.to_host}) {
     const experiments::Stack& stack = experiment_.hosts[host].stack;
@@ -272,19 +279,21 @@ void Network::build_tcp(std::uint32_t test_index, const Test::Pair& pair, std::u
   tcp_flows_.push_back({.test = test_index,
                         .client = client,
                         .server = client + 1,
-                        .data_from_client = !reverse,
-                        .start = test.start,
+                        .data_from_client = !plan.reverse,
+                        .start = plan.start,
                         .finished = false});
   if (!test.background) ++unfinished_;
 }
 
-void Network::build_datagrams(std::uint32_t test_index, const Test::Pair& pair,
-                              std::uint64_t ordinal) {
+void Network::build_datagrams(std::uint32_t test_index, const FlowPlan& plan) {
   const Test& test = *config_.tests[test_index];
-  const experiments::FlowKey key = flow_key(experiment_.seed, test_index, ordinal, pair);
+  const Test::Pair& pair = plan.pair;
+  const experiments::FlowKey key = flow_key(experiment_.seed, test_index, plan.ordinal, pair);
   const std::uint32_t route = add_route(pair, test.ip, key);
   const bool raw = test.type == TestType::raw_frames;
-  const Bytes size = raw ? test.frame_sizes.front() : test.datagram;
+  const Bytes size = !raw                       ? test.datagram
+                     : test.frame_sizes.empty() ? Bytes(64)  // drawn anew for every frame
+                                                : test.frame_sizes.front();
   const Framing framing = raw ? raw_framing() : packet_framing(routes_[route].carriage);
   experiments::Fragments packets{.full = size, .last = size, .header = Bytes(0)};
   if (!raw)
@@ -296,8 +305,11 @@ void Network::build_datagrams(std::uint32_t test_index, const Test::Pair& pair,
   const auto wire_bytes = static_cast<std::uint32_t>(wire_size(packets.full) * (packets.count - 1) +
                                                      wire_size(packets.last));
   const BitRate line = wires_[routes_[route].wires.front()].rate();
-  DatagramFlow flow(DatagramSource(pace_of(test, payload, wire_bytes, line), test.duration),
-                    DatagramSink(test.omit, test.duration));
+  const DatagramSource::Pace pace = pace_of(test, payload, wire_bytes, line);
+  const Time length = test.bytes ? time_of_volume(pace, *test.bytes, size) : test.duration;
+  DatagramFlow flow(
+      DatagramSource(pace, length),
+      DatagramSink(test.omit, test.bytes ? kForever : test.duration, latencies_[test_index]));
   flow.test = test_index;
   flow.route = route;
   flow.first_hop = routes_[route].first_hop;
@@ -308,7 +320,10 @@ void Network::build_datagrams(std::uint32_t test_index, const Test::Pair& pair,
   flow.fragments = packets;
   flow.full_wire_bytes = wire_size(packets.full);
   flow.last_wire_bytes = wire_size(packets.last);
-  flow.start = test.start;
+  flow.start = plan.start;
+  flow.pattern = pattern_of(test_index, plan, line,
+                            raw ? raw_framing() : udp_framing(routes_[route].carriage));
+  flow.priority = static_cast<std::uint8_t>(test.priority);
   flow.raw = raw;
   flow.kind = raw                 ? PacketKind::raw
               : packets.count > 1 ? PacketKind::fragment
@@ -318,28 +333,14 @@ void Network::build_datagrams(std::uint32_t test_index, const Test::Pair& pair,
 }
 
 void Network::build_tests() {
+  latencies_.resize(config_.tests.size());
+  barriers_.resize(config_.tests.size());
   for (std::uint32_t index = 0; index < config_.tests.size(); ++index) {
     const Test& test = *config_.tests[index];
-    std::uint64_t ordinal = 0;
     FlowRange range;
     range.first_tcp = static_cast<std::uint32_t>(tcp_flows_.size());
     range.first_datagram = static_cast<std::uint32_t>(datagram_flows_.size());
-    for (const Test::Pair& pair : test.pairs) {
-      for (int flow = 0; flow < test.flows; ++flow, ++ordinal) {
-        if (test.type == TestType::udp_stream || test.type == TestType::raw_frames) {
-          const Test::Pair back{pair.to_host, pair.to_nic, pair.from_host, pair.from_nic};
-          if (test.direction != experiments::Direction::reverse)
-            build_datagrams(index, pair, ordinal);
-          if (test.direction != experiments::Direction::forward)
-            build_datagrams(index, back, ordinal);
-        } else {
-          if (test.direction != experiments::Direction::reverse)
-            build_tcp(index, pair, ordinal, false);
-          if (test.direction != experiments::Direction::forward)
-            build_tcp(index, pair, ordinal, true);
-        }
-      }
-    }
+    build_flows(index);
     range.end_tcp = static_cast<std::uint32_t>(tcp_flows_.size());
     range.end_datagram = static_cast<std::uint32_t>(datagram_flows_.size());
     flows_of_test_.push_back(range);
@@ -348,8 +349,9 @@ void Network::build_tests() {
     const std::int64_t finer = experiment_.events.empty() ? 1 : 10;
     constexpr std::int64_t kSamples = 100;
     sample_period_.push_back(
-        test.bytes ? Time::milliseconds(100) / finer
-                   : std::max(test.duration / (kSamples * finer), Time::microseconds(10)));
+        test.bytes && !test.arrivals
+            ? Time::milliseconds(100) / finer
+            : std::max(test.duration / (kSamples * finer), Time::microseconds(10)));
   }
   samples_.resize(config_.tests.size());
 }

@@ -54,6 +54,7 @@ Drop Network::send_fragments(Time now, std::uint32_t index, std::int64_t ordinal
     packet.receiver = index;
     packet.hop = flow.first_hop;
     packet.kind = PacketKind::fragment;
+    packet.priority = flow.priority;
     packet.wire_bytes = last ? flow.last_wire_bytes : flow.full_wire_bytes;
     packet.sent = now;
     packet.segment.sequence = static_cast<std::uint64_t>(ordinal);
@@ -61,6 +62,7 @@ Drop Network::send_fragments(Time now, std::uint32_t index, std::int64_t ordinal
     packet.segment.length =
         static_cast<std::uint32_t>((flow.fragments.packet(number) - flow.fragments.header).count());
     packet.segment.retransmission = false;
+    packet.segment.ecn = tcp::Ecn::not_ect;
     const Drop drop =
         transmit(now, hops_[flow.first_hop], frame, stations_[flow.from_host].transmit(now)).drop;
     if (drop == Drop::queue) return drop;
@@ -73,7 +75,10 @@ void Network::hand_up_fragment(Time now, PacketHandle handle, const Packet& pack
   const auto ordinal = static_cast<std::int64_t>(packet.segment.sequence);
   stations_[flow.to_host].receive(now);
   if (flow.reassembly.complete(ordinal, flow.fragments.count)) {
-    flow.sink.receive(now, packet.sent, ordinal, flow.payload);
+    flow.sink.receive(now, {.sent = packet.sent,
+                            .ordinal = ordinal,
+                            .payload = flow.payload,
+                            .wire = flow.wire_bytes});
     last_progress_ = now;
   }
   packets_.release(handle);

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <variant>
 #include <vector>
 
 #include "experiments/definition/fragments.hpp"
 #include "models/apps/datagram.hpp"
+#include "models/apps/datagram_pattern.hpp"
 #include "models/apps/reassembly.hpp"
 #include "models/apps/request_response.hpp"
 #include "models/apps/stream.hpp"
@@ -53,6 +55,7 @@ struct TcpEnd {
   Time last_acked{};                 ///< when everything written so far was last acknowledged
   Time closed = Time::never();       ///< when the peer's end of stream arrived
   std::int64_t wire_bytes_sent = 0;  ///< with preamble and gap, retransmissions included
+  std::uint8_t priority = 0;         ///< of its packets
   bool device_event = false;         ///< an event is pending for when the device has room
 };
 
@@ -75,9 +78,10 @@ struct DatagramFlow {
   std::uint32_t route = 0;
   std::uint32_t first_hop = 0;  ///< of its route
   std::uint32_t from_host = 0, to_host = 0;
-  std::uint32_t payload = 0;         ///< datagram payload, or the whole frame when raw
-  std::uint32_t wire_bytes = 0;      ///< of all its frames
-  experiments::Fragments fragments;  ///< the IP packets of a datagram
+  std::uint32_t payload = 0;     ///< datagram payload, or the whole frame when raw; of the last one
+  std::uint32_t wire_bytes = 0;  ///< of all its frames
+  std::unique_ptr<DatagramPattern> pattern;  ///< null: one size at one interval
+  experiments::Fragments fragments;          ///< the IP packets of a datagram
   std::uint32_t full_wire_bytes = 0, last_wire_bytes = 0;  ///< of the frames with these packets
   Reassembly reassembly;
   std::int64_t refused = 0;    ///< frames the sender's own queue had no room for
@@ -85,6 +89,7 @@ struct DatagramFlow {
   Time start{};
   bool raw = false;
   PacketKind kind = PacketKind::datagram;  ///< of its packets: as `raw` says
+  std::uint8_t priority = 0;               ///< of its packets
 };
 
 }  // namespace linerate::models

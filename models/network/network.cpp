@@ -30,8 +30,10 @@ inline void Network::hand_up(Time now, PacketHandle handle, const Packet& packet
     return heed_control(now, handle, packet);
   DatagramFlow& flow = datagram_flows_[packet.receiver];
   stations_[flow.to_host].receive(now);
-  flow.sink.receive(now, packet.sent, static_cast<std::int64_t>(packet.segment.sequence),
-                    flow.payload);
+  flow.sink.receive(now, {.sent = packet.sent,
+                          .ordinal = static_cast<std::int64_t>(packet.segment.sequence),
+                          .payload = packet.segment.length,
+                          .wire = packet.wire_bytes});
   last_progress_ = now;
   packets_.release(handle);
 }
@@ -59,6 +61,14 @@ inline void Network::on_arrival(Time now, std::uint32_t index) {
   transmit(now, next, {handle, packet}, ready);
 }
 
+// Sizes the frame to send now; returns its ordinal.
+std::int64_t Network::next_of_pattern(DatagramFlow& flow) {
+  const DatagramPattern::Frame frame = flow.pattern->next();
+  flow.payload = frame.payload;
+  flow.wire_bytes = frame.wire;
+  return flow.source.next(flow.pattern->due());
+}
+
 inline Drop Network::send_frame(Time now, std::uint32_t index, std::int64_t ordinal,
                                 std::uint32_t wire_bytes) {
   const DatagramFlow& flow = datagram_flows_[index];
@@ -67,17 +77,19 @@ inline Drop Network::send_frame(Time now, std::uint32_t index, std::int64_t ordi
   packet.receiver = index;
   packet.hop = flow.first_hop;
   packet.kind = flow.kind;
+  packet.priority = flow.priority;
   packet.wire_bytes = wire_bytes;
   packet.sent = now;
   packet.segment.sequence = static_cast<std::uint64_t>(ordinal);
   packet.segment.length = flow.payload;
   packet.segment.retransmission = false;
+  packet.segment.ecn = tcp::Ecn::not_ect;
   return transmit(now, hops_[flow.first_hop], frame, stations_[flow.from_host].transmit(now)).drop;
 }
 
 inline void Network::send_datagram(Time now, std::uint32_t index) {
   DatagramFlow& flow = datagram_flows_[index];
-  const std::int64_t ordinal = flow.source.next();
+  const std::int64_t ordinal = flow.pattern ? next_of_pattern(flow) : flow.source.next();
   const Drop drop = flow.kind == PacketKind::fragment
                         ? send_fragments(now, index, ordinal)
                         : send_frame(now, index, ordinal, flow.wire_bytes);
@@ -122,6 +134,8 @@ inline void Network::dispatch(const sim::Event& event) {
       return on_pause_refresh(now, event.target, static_cast<unsigned>(event.argument));
     case Kind::link_event:
       return on_link_event(now, event.target, event.argument != 0);
+    case Kind::round:
+      return open_barrier(now, event.target);
   }
 }
 
@@ -133,9 +147,13 @@ bool Network::run() {
     engine_->schedule(end_source(tcp_flows_[i].client), tcp_flows_[i].start, Kind::start, i);
   for (std::uint32_t i = 0; i < datagram_flows_.size(); ++i) {
     DatagramFlow& flow = datagram_flows_[i];
-    flow.source.start(flow.start);
+    if (flow.pattern) flow.pattern->start(flow.start);
+    flow.source.start(flow.start, flow.pattern ? flow.pattern->due() : flow.start);
     flow.sink.start(flow.start);
-    engine_->schedule(datagram_source(i), flow.source.due(), Kind::due, i);
+    if (flow.source.due() != Time::never())
+      engine_->schedule(datagram_source(i), flow.source.due(), Kind::due, i);
+    else if (!config_.tests[flow.test]->background)
+      --unfinished_;  // none comes within its time
   }
   for (std::uint32_t i = 0; i < samples_.size(); ++i)
     engine_->schedule(test_source(i), config_.tests[i]->start + sample_period_[i], Kind::sample, i);
@@ -177,7 +195,7 @@ Time Network::through_switch(Time now, SwitchState& at, const Wire& from, const 
 
 void Network::enqueue(Time now, std::uint32_t nic_index, PacketHandle handle) {
   // The MAC deals with control frames itself.
-  if (const Packet& packet = packets_.get(handle); packet.kind > PacketKind::raw) [[unlikely]]
+  if (const Packet& packet = packets_.get(handle); packet.kind >= PacketKind::pause) [[unlikely]]
     return heed_control(now, handle, packet);
   ReceiveQueue& nic = nics_[nic_index];
   switch (nic.add(now, handle)) {
@@ -258,6 +276,7 @@ inline void Network::emit(Time now, TcpEnd& end, std::uint32_t receiver,
   packet.receiver = receiver;
   packet.hop = end.first_hop;
   packet.kind = PacketKind::tcp;
+  packet.priority = end.priority;
   tcp::copy(segment, packet.segment);
   if (carried != end.last_sizes.payload) end.last_sizes = end.framing.sizes(Bytes(carried));
   const std::uint32_t ip_bytes = end.last_sizes.packet;
@@ -344,11 +363,25 @@ void Network::on_device(Time now, std::uint32_t index) {
   service(now, index);
 }
 
+// All members go on at the moment at which the last of them arrived.
+void Network::open_barrier(Time now, std::uint32_t test) {
+  barriers_[test]->open(now);
+  for (std::uint32_t i = flows_of_test_[test].first_tcp; i < flows_of_test_[test].end_tcp; ++i) {
+    const std::uint32_t client = tcp_flows_[i].client;
+    settle_device(now, ends_[client]);
+    run_application(now, ends_[client]);
+    check_finished(client);
+    service(now, client);
+  }
+}
+
 void Network::check_finished(std::uint32_t index) {
   TcpFlow& flow = tcp_flows_[index / 2];
   if (flow.finished) return;
-  const TcpEnd& client = ends_[flow.client];
-  if (const auto* requester = std::get_if<Requester>(&client.application)) {
+  TcpEnd& client = ends_[flow.client];
+  if (auto* requester = std::get_if<Requester>(&client.application)) {
+    if (requester->take_barrier())
+      engine_->schedule(test_source(flow.test), now(), Kind::round, flow.test);
     // Nobody closes; it is over when the server knows that its last response arrived.
     if (!requester->finished() || ends_[flow.server].last_acked < requester->last_response())
       return;
@@ -386,7 +419,7 @@ void Network::take_sample(Time now, std::uint32_t test) {
   // What comes after the end of a timed test, until its last flow has closed, can last a hundred
   // times as long when a retransmission timeout is part of it: each interval is twice the last.
   const experiments::Test& t = *config_.tests[test];
-  if (!t.bytes && now >= t.start + t.duration) period = period * 2;
+  if ((!t.bytes || t.arrivals) && now >= t.start + t.duration) period = period * 2;
   engine_->schedule(test_source(test), now + period, Kind::sample, test);
 }
 

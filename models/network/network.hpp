@@ -84,6 +84,10 @@ class Network {
   std::int64_t pause_frames(std::uint32_t wire) const { return pause_frames_[wire]; }
   /// The port in front of a wire, if it decides late.
   const EgressPort* port(std::uint32_t wire) const { return ports_[wire].get(); }
+  /// One-way delays of datagrams, or latencies of transactions (of rounds, with a barrier).
+  const LatencyRecorder& latencies(std::uint32_t test) const { return latencies_[test]; }
+  /// Null for a test without one.
+  const Barrier* barrier(std::uint32_t test) const { return barriers_[test].get(); }
   bool gave_up() const { return gave_up_; }
   /// Whether every foreground flow ran to its end.
   bool complete() const { return complete_; }
@@ -101,6 +105,7 @@ class Network {
     port,
     pause,
     link_event,
+    round,
   };
 
   /// What a wire leads to.
@@ -141,10 +146,26 @@ class Network {
   WireConfig wire_config(const experiments::Link& link, int from_end);
   bool decides_late(const experiments::Link& link, int from_end) const;
   void build_tests();
-  void build_tcp(std::uint32_t test, const experiments::Test::Pair& pair, std::uint64_t ordinal,
-                 bool reverse);
-  void build_datagrams(std::uint32_t test, const experiments::Test::Pair& pair,
-                       std::uint64_t ordinal);
+  /// One flow of a test; of several that arrive at one source, it has its own start and volume.
+  struct FlowPlan {
+    experiments::Test::Pair pair;
+    std::uint64_t ordinal = 0;  ///< among all flows of the test
+    bool reverse = false;       ///< data flows from `pair.to`
+    Time start{};
+    std::optional<Bytes> volume{};
+  };
+  void build_flows(std::uint32_t test);
+  void build_arriving(std::uint32_t test, const FlowPlan& source, std::uint64_t& ordinal);
+  std::optional<Bytes> volume_of(std::uint32_t test, const FlowPlan& plan);
+  void build_tcp(std::uint32_t test, const FlowPlan& plan);
+  Application application_of(std::uint32_t test, const FlowPlan& plan, bool client,
+                             const LocalClock& clock);
+  std::unique_ptr<DatagramPattern> pattern_of(std::uint32_t test, const FlowPlan& plan,
+                                              BitRate line, const Framing& framing);
+  /// The random stream of one flow for one purpose.
+  sim::RandomStream stream_of(std::uint32_t test, const FlowPlan& plan,
+                              std::string_view purpose) const;
+  void build_datagrams(std::uint32_t test, const FlowPlan& plan);
   tcp::EndpointConfig endpoint_config(const experiments::Test& test, int host) const;
   std::uint32_t add_route(experiments::Test::Pair ends, int ip, const experiments::FlowKey& key);
   void follow_encapsulation(Route& route, const std::vector<experiments::Hop>& path, int ip);
@@ -215,6 +236,8 @@ class Network {
   [[gnu::always_inline]] Drop send_frame(Time now, std::uint32_t flow, std::int64_t ordinal,
                                          std::uint32_t wire_bytes);
   Drop send_fragments(Time now, std::uint32_t flow, std::int64_t ordinal);
+  std::int64_t next_of_pattern(DatagramFlow& flow);
+  void open_barrier(Time now, std::uint32_t test);
   void take_sample(Time now, std::uint32_t test);
   void check_conservation();
 
@@ -239,6 +262,8 @@ class Network {
   std::vector<TcpFlow> tcp_flows_;  // flow i has ends 2i and 2i+1
   std::vector<DatagramFlow> datagram_flows_;
   std::vector<FlowRange> flows_of_test_;
+  std::vector<LatencyRecorder> latencies_;          // by test; stays where it is, flows point here
+  std::vector<std::unique_ptr<Barrier>> barriers_;  // by test
   std::vector<std::vector<Sample>> samples_;
   std::vector<Time> sample_period_;  // by test
   sim::SlotPool<Packet> packets_;

@@ -37,7 +37,8 @@ struct FlowFigures {
 // Whether goodput is all payload from the first write to the last read, not what was read within a
 // window of the duration: tests by volume, by schedule, and those that wait until all is delivered.
 bool counts_everything(const Test& test) {
-  return test.bytes || !test.writes.empty() || test.close == experiments::Closing::drained;
+  return test.bytes || test.sizes || !test.writes.empty() ||
+         test.close == experiments::Closing::drained;
 }
 
 FlowFigures time_flow(const Subject& s, const StreamView& v) {
@@ -151,21 +152,24 @@ void stream_figures(const Subject& s, FigureValues& out) {
   }
 }
 
-double percentile(const std::vector<double>& sorted, double p) {
-  // Nearest rank: the smallest value that at least p of the samples do not exceed.
-  const auto rank = static_cast<std::size_t>(std::ceil(p * static_cast<double>(sorted.size())));
-  return sorted[rank > 0 ? rank - 1 : 0];
+void latency_figures(const LatencyRecorder& latencies, FigureValues& out) {
+  if (latencies.count() == 0) return;
+  out["latency.mean"] = latencies.mean().seconds();
+  out["latency.p50"] = latencies.percentile(0.50).seconds();
+  out["latency.p99"] = latencies.percentile(0.99).seconds();
+  out["latency.p999"] = latencies.percentile(0.999).seconds();
+  out["latency.max"] = latencies.max().seconds();
 }
 
 void request_figures(const Subject& s, FigureValues& out) {
-  std::vector<double> latencies;
   double rate = 0;
+  std::int64_t answered = 0;  // bytes
   for (const TcpFlow& flow : s.network.tcp_flows()) {
     if (flow.test != s.index) continue;
     const TcpEnd& client = s.network.end(flow.client);
     const auto& requester = std::get<Requester>(client.application);
     const auto& responder = std::get<Responder>(s.network.end(flow.server).application);
-    latencies.insert(latencies.end(), requester.latencies().begin(), requester.latencies().end());
+    answered += responder.bytes();
     out["sender.calls"] += static_cast<double>(requester.calls());
     out["receiver.calls"] += static_cast<double>(responder.calls());
     out["retransmits"] +=
@@ -180,32 +184,40 @@ void request_figures(const Subject& s, FigureValues& out) {
   }
   out["transaction_rate"] = rate;
   out["goodput"] = rate * 8 * static_cast<double>(s.test.request.count());
-  std::sort(latencies.begin(), latencies.end());
-  if (latencies.empty()) return;
-  out["latency.p50"] = percentile(latencies, 0.50);
-  out["latency.p99"] = percentile(latencies, 0.99);
-  out["latency.p999"] = percentile(latencies, 0.999);
+  if (const Barrier* barrier = s.network.barrier(s.index)) {
+    // A round is one transaction, and what it is for is the answers.
+    const Time span = barrier->last() - barrier->began();
+    const bool any = span > Time{};
+    out["transaction_rate"] = any ? static_cast<double>(barrier->completed()) / span.seconds() : 0;
+    out["goodput"] = any ? bits_per_second(answered, span) : 0;
+  }
+  latency_figures(s.network.latencies(s.index), out);
 }
 
 void datagram_figures(const Subject& s, FigureValues& out) {
-  std::int64_t sent = 0, received = 0;
-  const double window = window_of(s, s.test.start).seconds();
-  if (window <= 0) return;
-  double wire_rate = 0;
+  std::int64_t sent = 0, received = 0, flows = 0;
+  double jitter = 0;
   for (const DatagramFlow& flow : s.network.datagram_flows()) {
     if (flow.test != s.index) continue;
+    // By volume the window is as long as it takes.
+    const Time span = s.test.bytes ? flow.sink.last() - flow.start : window_of(s, flow.start);
+    const double window = span.seconds();
     sent += flow.source.sent() - flow.in_flight;  // whose fate is known
     received += flow.sink.received();
-    const auto frames = static_cast<double>(flow.sink.window_frames());
-    out["frame_rate"] += frames * static_cast<double>(flow.fragments.count) / window;
-    wire_rate += frames * 8 * flow.wire_bytes / window;
+    if (window <= 0) continue;
+    ++flows;
+    out["frame_rate"] += static_cast<double>(flow.sink.window_frames() * flow.fragments.count) /
+                         window;
+    out["throughput"] += 8 * static_cast<double>(flow.sink.window_wire_bytes()) / window;
     if (!flow.raw) out["goodput"] += 8 * static_cast<double>(flow.sink.window_bytes()) / window;
     out["reordered"] += static_cast<double>(flow.sink.reordered());
-    out["latency.mean"] = std::max(out["latency.mean"], flow.sink.mean_delay().seconds());
-    out["latency.max"] = std::max(out["latency.max"], flow.sink.max_delay().seconds());
+    jitter += flow.sink.jitter().seconds();
   }
-  out["throughput"] = wire_rate;
+  if (flows == 0) return;
+  out["jitter"] = jitter / static_cast<double>(flows);
+  if (received > 0) out["reordered.share"] = out["reordered"] / static_cast<double>(received);
   if (sent > 0) out["loss"] = 1 - static_cast<double>(received) / static_cast<double>(sent);
+  latency_figures(s.network.latencies(s.index), out);
 }
 
 }  // namespace
@@ -239,6 +251,7 @@ FigureValues figures_of(const Subject& s) {
   switch (s.test.type) {
     case TestType::tcp_stream:
       stream_figures(s, out);
+      flow_figures(s, out);
       break;
     case TestType::request_response:
       request_figures(s, out);
@@ -273,13 +286,18 @@ experiments::Figure figure_from(const std::string& name, std::vector<double> sam
       {"loss", {"fraction", Better::lower}},
       {"recovery", {"s", Better::lower}},
       {"reordered", {"count", Better::lower}},
+      {"reordered.share", {"fraction", Better::lower}},
+      {"jitter", {"s", Better::lower}},
       {"latency.mean", {"s", Better::lower}},
       {"latency.max", {"s", Better::lower}},
       {"latency.p50", {"s", Better::lower}},
       {"latency.p99", {"s", Better::lower}},
       {"latency.p999", {"s", Better::lower}},
   };
-  const Kind kind = kinds.at(name);
+  const bool of_flows = name.starts_with("flow_elapsed") || name.starts_with("slowdown");
+  const Kind kind = !of_flows                      ? kinds.at(name)
+                    : name.starts_with("slowdown") ? Kind{"count", Better::lower}
+                                                   : Kind{"s", Better::lower};
   return experiments::make_figure(kind.unit, kind.better, std::move(samples));
 }
 

@@ -181,9 +181,10 @@ void add_application(const Subject& s, std::vector<Limit>& limits) {
   for (const Limit& limit : limits)
     if (!is_line(limit)) explained += limit.utilisation;
   const bool paced_by_application = !s.test.writes.empty() || s.test.rate || s.test.frame_rate ||
-                                    s.test.type == TestType::request_response;
+                                    s.test.arrivals || s.test.type == TestType::request_response;
   if (!paced_by_application) return;
   const std::string key = !s.test.writes.empty()                      ? "writes"
+                          : s.test.arrivals                           ? "arrivals"
                           : s.test.type == TestType::request_response ? "request"
                           : s.test.frame_rate                         ? "frame_rate"
                                                                       : "rate";
@@ -283,6 +284,8 @@ void report_segments(const Subject& s, double goodput, experiments::TestResult& 
 
 void report_layers(const Subject& s, double goodput, experiments::TestResult& result) {
   if (s.test.pairs.empty()) return;
+  // Of several sizes no one frame tells where the bytes go.
+  if (s.test.imix || s.test.sizes) return;
   switch (s.test.type) {
     case TestType::raw_frames:
       return report_raw_frames(s, result);

@@ -29,6 +29,11 @@ FigureValues figures_of(const Subject& subject);
 /// average before, to one sampling interval; the longest of several, unknown if it never did.
 std::optional<double> recovery_of(const Subject& subject);
 
+/// How long flows of a given size took, and how much longer than alone, for tests whose flows are
+/// many and end: mean and percentiles, of all and by size. Those that began before `omit` or did
+/// not finish are left out.
+void flow_figures(const Subject& subject, FigureValues& out);
+
 /// How much of the window [omit, duration] of a flow that began at `begun` was simulated:
 /// background load ends with its group, and a run can be stopped.
 Time window_of(const Subject& subject, Time begun);
