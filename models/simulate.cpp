@@ -4,8 +4,10 @@
 #include <chrono>
 #include <memory>
 
+#include "experiments/studies/rfc2544.hpp"
 #include "models/network/network.hpp"
 #include "models/report/report.hpp"
+#include "models/simulated_tester.hpp"
 
 namespace linerate::models {
 
@@ -37,7 +39,7 @@ std::vector<Job> jobs_of(const Experiment& experiment) {
       jobs[found->second].names.push_back(test.name);
       continue;
     }
-    if (test.frame_sizes.size() < 2 || test.imix) {
+    if (test.frame_sizes.size() < 2 || test.imix || is_search(test.type)) {
       jobs.push_back({{test}, {test.name}});
       continue;
     }
@@ -70,20 +72,6 @@ class ProgressClock {
   Time total_;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
-
-std::string type_name(experiments::TestType type) {
-  switch (type) {
-    case experiments::TestType::tcp_stream:
-      return "tcp-stream";
-    case experiments::TestType::udp_stream:
-      return "udp-stream";
-    case experiments::TestType::raw_frames:
-      return "raw-frames";
-    case experiments::TestType::request_response:
-      return "request-response";
-  }
-  return "";
-}
 
 Time expected_end(const Job& job) {
   Time end{};
@@ -125,7 +113,7 @@ bool run_job(const Experiment& experiment, const experiments::Topology& topology
       const double rate = goodput == values.end() ? 0 : goodput->second;
       TestResult test;
       test.name = job.names[i];
-      test.type = type_name(job.tests[i].type);
+      test.type = name_of(job.tests[i].type);
       report_layers(subject, rate, test);
       test.hosts = hosts_of(subject);
       test.ports = ports_of(subject);
@@ -146,6 +134,18 @@ bool run_job(const Experiment& experiment, const experiments::Topology& topology
   return result.complete;
 }
 
+// A study runs the network many times. What it had found when it was stopped is kept.
+bool run_study(const Experiment& experiment, const experiments::Topology& topology,
+               const Test& test, const SimulationOptions& options, Result& result) {
+  SimulatedTester tester(experiment, topology, test, options);
+  try {
+    experiments::run_rfc2544(test, tester, result.tests);
+  } catch (const experiments::Interrupted&) {
+    result.complete = false;
+  }
+  return result.complete;
+}
+
 }  // namespace
 
 Result simulate(const Experiment& experiment, const SimulationOptions& options) {
@@ -155,8 +155,12 @@ Result simulate(const Experiment& experiment, const SimulationOptions& options) 
   result.provenance.set = experiment.set;
   result.provenance.seed = experiment.seed;
   const experiments::Topology topology(experiment);
-  for (const Job& job : jobs_of(experiment))
-    if (!run_job(experiment, topology, job, options, result)) break;
+  for (const Job& job : jobs_of(experiment)) {
+    const bool whole = is_search(job.tests.front().type)
+                           ? run_study(experiment, topology, job.tests.front(), options, result)
+                           : run_job(experiment, topology, job, options, result);
+    if (!whole) break;
+  }
   return result;
 }
 

@@ -43,20 +43,6 @@ std::set<std::string> words(const std::string& text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-const char* type_name(TestType type) {
-  switch (type) {
-    case TestType::tcp_stream:
-      return "tcp-stream";
-    case TestType::udp_stream:
-      return "udp-stream";
-    case TestType::raw_frames:
-      return "raw-frames";
-    case TestType::request_response:
-      return "request-response";
-  }
-  return "";
-}
-
 void check_privileges() {
   if (has_capability(CAP_NET_ADMIN) && has_capability(CAP_SYS_ADMIN)) return;
   throw EnvironmentError(
@@ -66,10 +52,16 @@ void check_privileges() {
 }
 
 void check_test(const Test& test) {
+  if (is_search(test.type)) {
+    throw EnvironmentError(fmt::format(
+        "test {}: {} needs a frame generator, which this lab does not have: `predict` runs it; "
+        "or drive the device from outside and `import` what it reports",
+        test.name, name_of(test.type)));
+  }
   if (test.type != TestType::tcp_stream) {
     throw EnvironmentError(
         fmt::format("test {}: {} is not supported by this lab, which runs tcp-stream", test.name,
-                    type_name(test.type)));
+                    name_of(test.type)));
   }
   const auto refuse = [&](bool used, const char* key) {
     if (!used) return;

@@ -14,18 +14,21 @@
 
 namespace linerate::experiments {
 
-namespace {
-
-// A thousand hosts sending to each other at once is more than any run finishes.
-constexpr std::int64_t kMostFlows = 1'000'000;
-constexpr std::int64_t kMostPairs = 100'000;
-
-const char* type_text(TestType type) {
+const char* name_of(TestType type) {
   for (const Word& word : kTestTypeWords) {
     if (word.value == static_cast<int>(type)) return word.text;
   }
   return "?";
 }
+
+namespace {
+
+// RFC 2544 9.1, for Ethernet.
+constexpr std::int64_t kStandardSizes[] = {64, 128, 256, 512, 1024, 1280, 1518};
+
+// A thousand hosts sending to each other at once is more than any run finishes.
+constexpr std::int64_t kMostFlows = 1'000'000;
+constexpr std::int64_t kMostPairs = 100'000;
 
 struct End {
   int host = -1;
@@ -62,6 +65,7 @@ class TestBuilder {
       resolve_pairs();
       check_frames();
       check_load(context_, path_, test_);
+      check_search();
     }
     context_.experiment.tests.push_back(test_);
   }
@@ -105,7 +109,7 @@ class TestBuilder {
       const bool pacing = key.key == "rate" && is(kTcp);
       error(
           std::string(key.key),
-          fmt::format("a {} test has no `{}`; it is for {}", type_text(test_.type), key.key, types),
+          fmt::format("a {} test has no `{}`; it is for {}", experiments::name_of(test_.type), key.key, types),
           pacing ? "write `pacing` to limit a TCP sender" : "");
     }
     if (test_.ip == 5) error("ip", "there is no IP version 5 here", "write 4 or 6");
@@ -125,7 +129,7 @@ class TestBuilder {
     if (!test_.arrivals) exclusive("bytes", "omit");
     exclusive("transactions", "duration");
     exclusive("transactions", "omit");
-    if (!timed(test_)) return;
+    if (!timed(test_) || is_search(test_.type)) return;
     if (test_.duration == Time{}) {
       error("duration", "nothing is sent in no time", "write 10s");
     } else if (test_.omit >= test_.duration) {
@@ -165,6 +169,10 @@ class TestBuilder {
     exclusive("frame_size", "frame_sizes");
     exclusive("rate", "frame_rate");
     if (spec_->frame_size) take_frame_size(*spec_->frame_size);
+    if (is(kSearch) && test_.frame_sizes.empty()) {
+      for (const std::int64_t size : kStandardSizes) test_.frame_sizes.emplace_back(size);
+      spec_->value.frame_sizes = test_.frame_sizes;
+    }
     if (is(kRaw) && test_.frame_sizes.empty() && !test_.sizes) {
       context_.error(path_, "the key `frame_size` is missing", "add `frame_size: 64B`");
     }
@@ -195,7 +203,7 @@ class TestBuilder {
     const std::vector<Bytes> sizes = size.imix
                                          ? std::vector(std::begin(kImixSizes), std::end(kImixSizes))
                                          : std::vector{size.size};
-    if (is(kRaw)) {
+    if (is(kRaw | kSearch)) {
       test_.frame_sizes = sizes;
       return;
     }
@@ -207,6 +215,40 @@ class TestBuilder {
           fmt::format("a frame of {} B has no room for a datagram over IPv{}",
                       sizes.front().count(), test_.ip),
           fmt::format("at least {}B", around.count() + 1));
+  }
+
+  void check_search() {
+    if (!is(kSearch)) return;
+    if (test_.partial_loss && *test_.partial_loss <= test_.allowed_loss) {
+      error("partial_loss", "is the larger of two losses, and allowed_loss is not smaller",
+            "write a partial_loss above it, such as 0.5%");
+    }
+    if (test_.device.empty() || context_.read.diagnostics.touched(path_)) return;
+    std::vector<std::string> nodes;
+    for (const Test::Pair& pair : test_.pairs) {
+      nodes = nodes_between(pair);
+      if (std::find(nodes.begin(), nodes.end(), test_.device) != nodes.end()) continue;
+      error("device",
+            fmt::format("`{}` does not lie between {} and {}", test_.device,
+                        name_of(pair.from_host, pair.from_nic), name_of(pair.to_host, pair.to_nic)),
+            nodes.empty() ? "remove `device`: there is none" : suggest(test_.device, nodes));
+      return;
+    }
+  }
+
+  /// The switches and routers that the first flow of a pair passes, in order.
+  std::vector<std::string> nodes_between(const Test::Pair& pair) const {
+    std::vector<std::string> nodes;
+    for (const Hop& hop :
+         topology_->path(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic)) {
+      const Link& link = context_.experiment.links[static_cast<std::size_t>(hop.link)];
+      const PortRef& to = link.ends[1 - hop.from_end];
+      const auto node = static_cast<std::size_t>(to.node);
+      nodes.push_back(to.kind == NodeKind::host ? context_.experiment.hosts[node].name
+                                                : context_.experiment.switches[node].name);
+    }
+    if (!nodes.empty()) nodes.pop_back();  // the receiver
+    return nodes;
   }
 
   void check_core(const Test::Pair& pair) {

@@ -211,7 +211,23 @@ enum class Closing { at_once, drained };
 inline constexpr Bytes kImixSizes[] = {Bytes(64), Bytes(570), Bytes(1518)};
 inline constexpr int kImixCounts[] = {7, 4, 1};
 
-enum class TestType { tcp_stream, udp_stream, raw_frames, request_response };
+enum class TestType {
+  tcp_stream,
+  udp_stream,
+  raw_frames,
+  request_response,
+  rfc2544_throughput,
+  rfc2544_latency,
+  rfc2544_frame_loss,
+  rfc2544_back_to_back
+};
+/// "tcp-stream", as the file spells it.
+const char* name_of(TestType type);
+/// Whether a test is a search made of many trials (studies/).
+constexpr bool is_search(TestType type) {
+  return type == TestType::rfc2544_throughput || type == TestType::rfc2544_latency ||
+         type == TestType::rfc2544_frame_loss || type == TestType::rfc2544_back_to_back;
+}
 enum class Direction { forward, reverse, both };
 /// Whose way of timing a transfer (see docs/ARCHITECTURE.md).
 enum class Clock { standard, netperf, nttcp };
@@ -261,6 +277,14 @@ struct Sizes {
 /// Mean of a size in bytes, before rounding to whole ones.
 double mean_size(const Sizes& sizes);
 
+/// How long one trial of a search lasts (RFC 2544 23, 24).
+struct Trial {
+  Time simulated = Time::milliseconds(50);  ///< frames are counted so long in a simulation …
+  Time measured = Time::seconds(60);        ///< … and so long on a real device
+  Time settle = Time::seconds(2);           ///< wait for residual frames before counters are read
+  bool operator==(const Trial&) const = default;
+};
+
 struct Test {
   std::string name;
   TestType type = TestType::tcp_stream;
@@ -308,6 +332,11 @@ struct Test {
   bool truncate = false;
   std::optional<int> core;        ///< both ends are pinned to this core
   Clock clock = Clock::standard;
+  std::string device;             ///< rfc2544: node under test; empty: the whole path
+  double allowed_loss = 0;        ///< rfc2544: fraction of the frames a trial may lose
+  std::optional<double> partial_loss;     ///< rfc2544: a second, larger loss to search for (PDR)
+  double resolution = 0.001;      ///< rfc2544: of the rate found, relative
+  Trial trial;
   bool operator==(const Test&) const = default;
 };
 

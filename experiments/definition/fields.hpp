@@ -67,10 +67,11 @@ inline constexpr Word kTestTypeWords[] = {{"tcp-stream", int(TestType::tcp_strea
                                           {"raw-frames", int(TestType::raw_frames)},
                                           {"request-response", int(TestType::request_response)},
                                           {"file-transfer", -1, true},
-                                          {"rfc2544-throughput", -1, true},
-                                          {"rfc2544-latency", -1, true},
-                                          {"rfc2544-frame-loss", -1, true},
-                                          {"rfc2544-back-to-back", -1, true}};
+                                          {"rfc2544-throughput", int(TestType::rfc2544_throughput)},
+                                          {"rfc2544-latency", int(TestType::rfc2544_latency)},
+                                          {"rfc2544-frame-loss", int(TestType::rfc2544_frame_loss)},
+                                          {"rfc2544-back-to-back",
+                                           int(TestType::rfc2544_back_to_back)}};
 inline constexpr Word kEspCipherWords[] = {{"gcm", int(EspCipher::gcm)},
                                            {"cbc-sha1", int(EspCipher::cbc_sha1)},
                                            {"cbc-sha256", int(EspCipher::cbc_sha256)}};
@@ -406,6 +407,13 @@ void describe(V& v, Sizes& s) {
 }
 
 template <class V>
+void describe(V& v, Trial& s) {
+  v("simulated", s.simulated, "how long a simulated trial counts frames", kAtLeastOne);
+  v("measured", s.measured, "how long a trial of a real device counts frames", kAtLeastOne);
+  v("settle", s.settle, "wait for residual frames at the end of a trial");
+}
+
+template <class V>
 void describe(V& v, TestSpec& spec) {
   Test& s = spec.value;
   constexpr FieldRule kFrame{.low = 64, .high = 65'557};  // limits by MTU come with the NIC
@@ -458,13 +466,24 @@ void describe(V& v, TestSpec& spec) {
     inner.later({"quota"});
   });
   v("clock", s.clock, "whose way of timing a transfer");
-  v.later({"device", "allowed_loss", "resolution", "trial"});
+  v("device", s.device, "rfc2544: the switch or host under test; without it the whole path");
+  v("allowed_loss", s.allowed_loss, "rfc2544: share of the frames a trial may lose", kProbability);
+  v("partial_loss", s.partial_loss, "rfc2544-throughput: also find the rate with this loss (PDR)",
+    kProbability);
+  v("resolution", s.resolution, "rfc2544: of the rate found",
+    FieldRule{.low = 1e-5, .high = 0.5, .kind = Kind::fraction});
+  v("trial", s.trial, "rfc2544: how long one trial lasts");
 }
 
 constexpr unsigned kTcp = 1u << unsigned(TestType::tcp_stream);
 constexpr unsigned kUdp = 1u << unsigned(TestType::udp_stream);
 constexpr unsigned kRaw = 1u << unsigned(TestType::raw_frames);
 constexpr unsigned kRpc = 1u << unsigned(TestType::request_response);
+constexpr unsigned kFound = 1u << unsigned(TestType::rfc2544_throughput);
+constexpr unsigned kCurve = 1u << unsigned(TestType::rfc2544_frame_loss);
+constexpr unsigned kSearch = kFound | kCurve | 1u << unsigned(TestType::rfc2544_latency) |
+                             1u << unsigned(TestType::rfc2544_back_to_back);
+constexpr unsigned kPlain = kTcp | kUdp | kRaw | kRpc;  // one run, not a search of many
 
 /// Whether a test sends for `duration`; else a volume or a number of transactions ends it.
 inline bool timed(const Test& s) {
@@ -489,8 +508,18 @@ inline constexpr KeyOfTypes kKeysOfTypes[] = {
     {"congestion", kTcp | kRpc},
     {"rate", kUdp | kRaw},
     {"frame_rate", kRaw},
-    {"frame_size", kRaw | kUdp},
-    {"frame_sizes", kRaw},
+    {"frame_size", kRaw | kUdp | kSearch},
+    {"frame_sizes", kRaw | kSearch},
+    {"duration", kPlain},
+    {"omit", kPlain},
+    {"group", kPlain},
+    {"start", kPlain},
+    {"background", kPlain},
+    {"device", kSearch},
+    {"allowed_loss", kSearch & ~kCurve},
+    {"partial_loss", kFound},
+    {"resolution", kSearch & ~kCurve},
+    {"trial", kSearch},
     {"datagram", kUdp},
     {"writes", kTcp},
     {"reader", kTcp},
@@ -509,7 +538,7 @@ inline constexpr KeyOfTypes kKeysOfTypes[] = {
 /// Whether `key` means anything in this test, by its type and by the keys that take its place.
 inline bool key_applies(const TestSpec& test, std::string_view key) {
   const Test& s = test.value;
-  if (key == "duration" || key == "omit") return timed(s);
+  if ((key == "duration" || key == "omit") && !timed(s)) return false;
   if (key == "datagram" && (s.imix || s.sizes)) return false;
   if (key == "response" && s.sizes) return false;
   if (key == "write" && !s.writes.empty()) return false;

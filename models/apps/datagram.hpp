@@ -32,6 +32,14 @@ class DatagramSource {
   }
   /// When the next frame is due; Time::never() after the last.
   Time due() const { return due_ < end_ ? due_ : Time::never(); }
+  /// How many frames are due before `offset` from the start.
+  std::int64_t due_before(Time offset) const {
+    // Frame n, from 0, is due at floor(n x interval): n x numerator < offset x divisor.
+    __extension__ using Wide = __int128;
+    const Wide numerator = static_cast<Wide>(whole_.picoseconds()) * divisor_ + rest_;
+    const Wide until = static_cast<Wide>(std::min(offset, duration_).picoseconds()) * divisor_;
+    return static_cast<std::int64_t>((until + numerator - 1) / numerator);
+  }
   /// Ordinal of the frame now sent, from 1.
   std::int64_t next() {
     // Frame n is due at floor(n x interval): carrying the fraction along saves a wide division.

@@ -165,11 +165,14 @@ bool Network::run() {
   }
 
   bool stopped = false;
+  Time finished = Time::never();
   auto stop = [&] {
     stopped = config_.stop != nullptr && config_.stop->load(std::memory_order_relaxed);
     if (config_.progress) config_.progress(engine_->now(), engine_->events());
     gave_up_ = engine_->now() - std::max(last_progress_, last_start) > kHopeless;
-    return stopped || gave_up_ || unfinished_ == 0;
+    if (unfinished_ == 0) finished = std::min(finished, engine_->now());
+    return stopped || gave_up_ ||
+           (finished != Time::never() && engine_->now() - finished >= config_.drain);
   };
   // Asking often lets the run end soon after its last flow: what follows is only timers.
   engine_->run(*this, Time::never(), stop, 1024);

@@ -31,6 +31,7 @@ struct NetworkConfig {
   std::uint64_t seed = 0;                       ///< of this repeat
   std::function<void(Time now, std::uint64_t events)> progress;
   const std::atomic<bool>* stop = nullptr;
+  Time drain{};  ///< goes on so long after the last flow has sent: frames under way still arrive
 };
 
 /// What one sampling interval of one test saw.

@@ -260,6 +260,8 @@ FigureValues figures_of(const Subject& s) {
     case TestType::raw_frames:
       datagram_figures(s, out);
       break;
+    default:  // a search is made of other tests
+      break;
   }
   if (const auto recovery = recovery_of(s)) out["recovery"] = *recovery;
   return out;

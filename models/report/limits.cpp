@@ -291,10 +291,10 @@ void report_layers(const Subject& s, double goodput, experiments::TestResult& re
       return report_raw_frames(s, result);
     case TestType::udp_stream:
       return report_datagrams(s, goodput, result);
-    case TestType::request_response:
-      return;
     case TestType::tcp_stream:
       return report_segments(s, goodput, result);
+    default:
+      return;
   }
 }
 

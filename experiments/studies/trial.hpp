@@ -1,0 +1,66 @@
+// studies/: questions that take many runs to answer, such as the highest rate a device forwards
+// without loss. Knows experiments and results; does not know the back ends: each hands in a Tester,
+// so a simulated and a measured figure come from the same search.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "sim/units.hpp"
+
+namespace linerate::experiments {
+
+/// One trial (RFC 2544 23): frames of one size at a constant load, or one burst.
+struct TrialRequest {
+  Bytes frame_size;               ///< with FCS
+  double load = 1;                ///< fraction of the line rate of every sending port, (0, 1]
+  Time duration;                  ///< how long frames are counted
+  std::int64_t frames_least = 0;  ///< a tester in virtual time lasts longer until so many were sent
+  std::int64_t burst = 0;  ///< instead of a duration: so many frames back to back at line rate
+                           ///< from every sending port; 0: no burst
+};
+
+/// How long frames were on their way: from the first bit sent to the last bit received.
+struct Latencies {
+  Time minimum, mean, p50, p99, p999, maximum;
+  bool operator==(const Latencies&) const = default;
+};
+
+/// What the counters of the tester say after the device has settled, over all its ports.
+struct TrialOutcome {
+  /// Frames counted. A frame that a queue in the device still held in excess of its steady state
+  /// counts as lost: a queue that swallows what a short trial offers too much must not look like
+  /// throughput.
+  std::int64_t sent = 0, received = 0;
+  double seconds = 0;  ///< in which they were sent
+  bool generator_limited =
+      false;  ///< the tester could not offer the load: says nothing of a device
+  std::optional<Latencies> latency{};
+  std::string lost_at{};  ///< where most of them were lost, if the tester can tell
+
+  std::int64_t lost() const { return sent > received ? sent - received : 0; }
+  double loss() const {
+    return sent > 0 ? static_cast<double>(lost()) / static_cast<double>(sent) : 0;
+  }
+};
+
+/// What runs trials: the simulator, or a frame generator on real ports.
+class Tester {
+ public:
+  virtual ~Tester() = default;
+  /// Frames per second that all sending ports together send back to back at this size, and one.
+  virtual double line_rate(Bytes frame_size) const = 0;
+  virtual double port_rate(Bytes frame_size) const = 0;
+  /// How long a trial of full length counts frames.
+  virtual Time trial_duration() const = 0;
+  /// Whether two trials of the same load can differ.
+  virtual bool random() const = 0;
+  /// Runs one trial. Throws Interrupted when the user has asked to stop.
+  virtual TrialOutcome run(const TrialRequest& request) = 0;
+};
+
+/// The user asked to stop in the middle of a study.
+struct Interrupted {};
+
+}  // namespace linerate::experiments

@@ -1,0 +1,169 @@
+#include "models/simulated_tester.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "models/framing/framing.hpp"
+#include "models/report/report.hpp"
+
+namespace linerate::models {
+
+namespace {
+
+using experiments::Test;
+using experiments::TrialOutcome;
+using experiments::TrialRequest;
+
+double frames_per_second(BitRate line, Bytes frame) {
+  return static_cast<double>(line.bits_per_second()) /
+         static_cast<double>(wire_size_of_frame(frame).bits());
+}
+
+// What the counting window saw: frames due in it, and frames received in it. They differ by what
+// was lost and by how much the queues have grown.
+struct Counts {
+  std::int64_t due = 0, window = 0;                  // in the counting window
+  std::int64_t sent = 0, received = 0, refused = 0;  // in the whole trial
+};
+
+Counts counts_of(const Network& network, Time from, Time to) {
+  Counts counts;
+  for (const DatagramFlow& flow : network.datagram_flows()) {
+    counts.due += flow.source.due_before(to) - flow.source.due_before(from);
+    counts.window += flow.sink.window_frames();
+    counts.sent += flow.source.sent();
+    counts.received += flow.sink.received();
+    counts.refused += flow.refused;
+  }
+  return counts;
+}
+
+// Where most frames were lost: "s1:2 (queue)".
+std::string worst_port(const Subject& subject) {
+  std::string worst;
+  std::int64_t most = 0;
+  for (const auto& [port, counters] : ports_of(subject)) {
+    for (const auto& [cause, count] : counters.drops) {
+      if (count <= most) continue;
+      most = count;
+      worst = port + " (" + cause + ")";
+    }
+  }
+  return worst;
+}
+
+}  // namespace
+
+SimulatedTester::SimulatedTester(const experiments::Experiment& experiment,
+                                 const experiments::Topology& topology, const Test& test,
+                                 const SimulationOptions& options)
+    : experiment_(experiment), topology_(topology), test_(test), options_(options) {
+  std::map<std::pair<int, int>, int> sharing;
+  auto add = [&](const Test::Pair& ends) {
+    Stream stream{.ends = ends, .line = {}, .sharing = 0, .unloaded = {}};
+    for (const experiments::Hop& hop :
+         topology.path(ends.from_host, ends.from_nic, ends.to_host, ends.to_nic, 0)) {
+      const experiments::Link& link = experiment.links[static_cast<std::size_t>(hop.link)];
+      if (stream.line == BitRate{}) stream.line = link.rate;
+      stream.unloaded += link.propagation + link.delay + link.jitter;
+      const experiments::PortRef& to = link.ends[1 - hop.from_end];
+      if (to.kind == experiments::NodeKind::switch_)
+        stream.unloaded += experiment.switches[static_cast<std::size_t>(to.node)].latency;
+      random_ =
+          random_ || link.loss[hop.from_end] > 0 || link.bit_error_rate > 0 || link.jitter > Time{};
+    }
+    sharing[{ends.from_host, ends.from_nic}] += test.flows;
+    streams_.push_back(stream);
+  };
+  for (const Test::Pair& pair : test.pairs) {
+    if (test.direction != experiments::Direction::reverse) add(pair);
+    if (test.direction != experiments::Direction::forward)
+      add({pair.to_host, pair.to_nic, pair.from_host, pair.from_nic});
+  }
+  for (Stream& stream : streams_)
+    stream.sharing = sharing[{stream.ends.from_host, stream.ends.from_nic}];
+}
+
+double SimulatedTester::port_rate(Bytes frame_size) const {
+  return frames_per_second(streams_.front().line, frame_size);
+}
+
+double SimulatedTester::line_rate(Bytes frame_size) const {
+  double sum = 0;
+  for (const Stream& stream : streams_)
+    sum += frames_per_second(stream.line, frame_size) * test_.flows / stream.sharing;
+  return sum;
+}
+
+// One raw-frames test a stream, so that every port sends at its own rate.
+std::vector<Test> SimulatedTester::traffic(const TrialRequest& request, Time warm_up,
+                                           Time duration) const {
+  std::vector<Test> tests;
+  for (const Stream& stream : streams_) {
+    Test test = test_;
+    test.type = experiments::TestType::raw_frames;
+    test.direction = experiments::Direction::forward;
+    test.pairs = {stream.ends};
+    test.frame_sizes = {request.frame_size};
+    test.omit = warm_up;
+    test.duration = duration;
+    // A port alone at full load keeps its exact line rate, which as a number of frames would be
+    // rounded.
+    if (request.load < 1 || stream.sharing > 1)
+      test.frame_rate =
+          frames_per_second(stream.line, request.frame_size) * request.load / stream.sharing;
+    tests.push_back(std::move(test));
+  }
+  return tests;
+}
+
+TrialOutcome SimulatedTester::run(const TrialRequest& request) {
+  const double rate = line_rate(request.frame_size) * request.load;
+  Time warm_up{}, counted = request.duration;
+  if (request.burst > 0) {
+    // Frame n of a burst is due at n intervals: the last one just before the end.
+    counted = Time::from_seconds((static_cast<double>(request.burst) - 0.5) /
+                                 port_rate(request.frame_size));
+  } else {
+    counted =
+        std::max(counted, Time::from_seconds(static_cast<double>(request.frames_least) / rate));
+    // Counting begins when the pipeline has long been full.
+    Time longest{};
+    for (const Stream& stream : streams_) longest = std::max(longest, stream.unloaded);
+    warm_up = counted / 4 + longest * 2;
+  }
+  const std::vector<Test> tests = traffic(request, warm_up, warm_up + counted);
+
+  NetworkConfig config;
+  config.experiment = &experiment_;
+  config.topology = &topology_;
+  for (const Test& test : tests) config.tests.push_back(&test);
+  config.seed =
+      sim::RandomStream({.seed = experiment_.seed, .entity = trials_++, .name = "trial"}).bits();
+  config.stop = options_.stop;
+  config.drain = test_.trial.settle;
+  Network network(config);
+  if (!network.run()) throw experiments::Interrupted{};
+
+  const Counts counts = counts_of(network, warm_up, warm_up + counted);
+  const std::int64_t lost = counts.sent - counts.received;
+  TrialOutcome outcome;
+  outcome.seconds = counted.seconds();
+  outcome.generator_limited = counts.refused > 0;
+  if (request.burst > 0) {
+    outcome.sent = counts.sent;
+    outcome.received = counts.received;
+  } else {
+    outcome.sent = counts.due;
+    outcome.received = std::min(counts.window, counts.due);
+    // Both ends of the window cut through the frames under way, one more or less of each flow.
+    const auto uncertain = static_cast<std::int64_t>(2 * network.datagram_flows().size());
+    if (lost == 0 && counts.due - counts.window <= uncertain) outcome.received = outcome.sent;
+  }
+  if (lost > 0) outcome.lost_at = worst_port({experiment_, tests.front(), 0, network});
+  return outcome;
+}
+
+}  // namespace linerate::models
