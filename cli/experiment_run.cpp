@@ -33,11 +33,13 @@ Experiment load(const std::string& path, const Invocation& invocation) {
   return experiments::load_experiment(path, invocation.parse);
 }
 
-Result predict(const Experiment& experiment, const Console& console) {
+Result predict(const Experiment& experiment, const Console& console,
+               const models::CaptureOptions* capture) {
   ProgressLine line(console.options());
   models::SimulationOptions options;
   options.progress = [&line](const models::Progress& progress) { line.show(progress); };
   options.stop = &stop_flag();
+  options.capture = capture;
   Result result = models::simulate(experiment, options);
   add_provenance(result, experiment);
   return result;

@@ -12,6 +12,7 @@
 #include "experiments/results/compare.hpp"
 #include "experiments/results/judge.hpp"
 #include "experiments/results/result.hpp"
+#include "models/capture/capture_options.hpp"
 
 namespace linerate::cli {
 
@@ -19,8 +20,9 @@ namespace linerate::cli {
 /// --seed. Throws DefinitionError, or Failure (2) for a file that cannot be read.
 experiments::Experiment load(const std::string& path, const Invocation& invocation);
 
-/// Simulates, with progress. The result carries its provenance.
-experiments::Result predict(const experiments::Experiment& experiment, const Console& console);
+/// Simulates, with progress, and captures if told to. The result carries its provenance.
+experiments::Result predict(const experiments::Experiment& experiment, const Console& console,
+                            const models::CaptureOptions* capture = nullptr);
 
 /// Runs it on real sockets, with progress. Throws realnet::EnvironmentError.
 experiments::Result measure(const experiments::Experiment& experiment, const Console& console);

@@ -1,4 +1,5 @@
 // `predict`: the experiment in the simulator.
+#include "cli/capture_folder.hpp"
 #include "cli/experiment_run.hpp"
 #include "cli/verb.hpp"
 #include "experiments/definition/lint.hpp"
@@ -9,7 +10,10 @@ namespace {
 ExitCode run_predict(const Invocation& invocation) {
   const experiments::Experiment experiment = load(invocation.arguments[0], invocation);
   invocation.console.warn(experiments::lint(experiment));
-  return conclude(experiment, predict(experiment, invocation.console), invocation.console);
+  CaptureFolder captures(invocation, experiment);
+  const experiments::Result result = predict(experiment, invocation.console, captures.options());
+  captures.keep();
+  return conclude(experiment, result, invocation.console);
 }
 
 }  // namespace
@@ -20,11 +24,11 @@ const Verb predict_verb{
     "simulate an experiment packet by packet",
     "Prints figures, byte ledger and limits; -o or --json gives the result as JSON. The same file\n"
     "and seed give the same bytes. Exit code 1 if an assertion of the file is missed.\n"
-    "Example: linerate predict exp.yaml -o predicted.json",
+    "Example: linerate predict exp.yaml -o predicted.json --pcap captures",
     true,
     1,
     1,
-    nullptr,
+    capture_options,
     run_predict};
 
 }  // namespace linerate::cli

@@ -1,6 +1,7 @@
 // `validate`: predict, measure, compare. The main job.
 #include <boost/program_options.hpp>
 
+#include "cli/capture_folder.hpp"
 #include "cli/experiment_run.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/verb.hpp"
@@ -35,7 +36,9 @@ ExitCode run_validate(const Invocation& invocation) {
   const experiments::Experiment experiment = load(invocation.arguments[0], invocation);
   console.warn(experiments::lint(experiment));
 
-  const Result predicted = predict(experiment, console);
+  CaptureFolder captures(invocation, experiment);
+  const Result predicted = predict(experiment, console, captures.options());
+  captures.keep();
   keep(predicted, keep_predicted);
   // After Ctrl-C half a prediction is all there is to say.
   if (stop_requested()) return conclude(experiment, predicted, console);
@@ -58,6 +61,7 @@ ExitCode run_validate(const Invocation& invocation) {
 }
 
 void validate_options(po::options_description_easy_init add) {
+  capture_options(add);
   add("predicted", po::value<std::string>()->value_name("FILE"), "keep the predicted result too");
   add("measured", po::value<std::string>()->value_name("FILE"), "keep the measured result too");
 }

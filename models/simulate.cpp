@@ -99,6 +99,8 @@ bool run_job(const Experiment& experiment, const experiments::Topology& topology
                       .bits();
     config.progress = [progress](Time now, std::uint64_t events) { (*progress)(now, events); };
     config.stop = options.stop;
+    if (repeat == 0) config.capture = options.capture;
+    config.job = job.tests.size() > 1 ? job.tests.front().group : job.names.front();
     Network network(config);
     const bool whole = network.run();
     if (network.random())

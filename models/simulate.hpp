@@ -7,6 +7,7 @@
 
 #include "experiments/definition/experiment.hpp"
 #include "experiments/results/result.hpp"
+#include "models/capture/capture_options.hpp"
 #include "sim/units.hpp"
 
 namespace linerate::models {
@@ -22,6 +23,7 @@ struct Progress {
 struct SimulationOptions {
   std::function<void(const Progress&)> progress;  ///< called a few times a second at most
   const std::atomic<bool>* stop = nullptr;        ///< set to end early, complete: false
+  const CaptureOptions* capture = nullptr;       ///< of each test's first run; not of searches
 };
 
 /// Runs every test of the experiment and returns what it would measure. Deterministic: the same

@@ -67,6 +67,17 @@ constexpr KnownFigure kFigures[] = {
     {"retransmits", Kind::count},
     {"frame_rate", Kind::per_second},
     {"transaction_rate", Kind::per_second},
+    {"pdr.frame_rate", Kind::per_second},
+    {"pdr.throughput", Kind::rate},
+    {"pdr.loss", Kind::fraction},
+    {"latency.min", Kind::time},
+    {"latency.mean", Kind::time},
+    {"latency.max", Kind::time},
+    {"latency.device", Kind::time},
+    {"burst", Kind::count},
+    {"burst_time", Kind::time},
+    {"buffer_time", Kind::time},
+    {"trials", Kind::count},
     {"cost", Kind::money},
 };
 
@@ -91,6 +102,7 @@ std::optional<Kind> figure_kind(std::string_view name) {
   for (const KnownFigure& figure : kFigures) {
     if (name == figure.name) return figure.kind;
   }
+  if (name.starts_with("loss.")) return Kind::fraction;  // of a loss curve: loss.90%
   return std::nullopt;
 }
 

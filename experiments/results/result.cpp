@@ -30,10 +30,11 @@ Better usual_direction(const std::string& figure) {
   const auto contains = [&](const char* word) { return figure.find(word) != std::string::npos; };
   if (contains("latency") || contains("elapsed") || contains("cpu") || contains("busiest_core") ||
       contains("retransmit") || contains("jitter") || contains("slowdown") ||
-      contains("reordered") || ends_with("loss") || ends_with("cost"))
+      contains("reordered") || ends_with("loss") || figure.starts_with("loss.") ||
+      ends_with("cost"))
     return Better::lower;
   if (contains("goodput") || contains("throughput") || ends_with("_rate") || ends_with("rate") ||
-      figure == "fairness")
+      figure == "fairness" || figure.starts_with("burst") || figure == "buffer_time")
     return Better::higher;
   return Better::neither;
 }

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include "experiments/results/grid.hpp"
+#include "experiments/results/search_table.hpp"
 
 namespace linerate::experiments {
 namespace {
@@ -250,7 +252,19 @@ std::string verdict_words(Verdict verdict) {
 
 std::string format_table(const Result& result, bool colour) {
   std::string out = heading(result);
-  for (const TestResult& test : result.tests) out += format_test(test, colour);
+  const std::span<const TestResult> tests(result.tests);
+  for (std::size_t i = 0; i < tests.size();) {
+    std::size_t end = i + 1;
+    if (is_search_result(tests[i])) {
+      while (end < tests.size() && is_search_result(tests[end]) &&
+             base_name(tests[end]) == base_name(tests[i]))
+        ++end;
+      out += format_search(tests.subspan(i, end - i), colour);
+    } else {
+      out += format_test(tests[i], colour);
+    }
+    i = end;
+  }
   return out;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "experiments/studies/multiple_loss.hpp"
 #include "experiments/studies/search.hpp"
 
 namespace linerate::experiments {
@@ -58,9 +59,22 @@ class SizeResult {
   TestResult result_;
 };
 
+// With two loss goals (NDR and PDR) their trials are shared; with one, bisection.
+SearchResult search(const Test& test, Tester& tester, Bytes size, SizeResult& out) {
+  if (!test.partial_loss)
+    return find_throughput(tester, size,
+                           {.allowed_loss = test.allowed_loss, .resolution = test.resolution});
+  const LossSearch both = find_loads(
+      tester, size,
+      {.allowed = {test.allowed_loss, *test.partial_loss}, .resolution = test.resolution});
+  const SearchResult& partial = both.goals[1];
+  out.add_rate("pdr.", partial.load * tester.line_rate(size));
+  if (partial.best) out.add("pdr.loss", "fraction", Better::lower, partial.best->loss());
+  return both.goals[0];
+}
+
 SearchResult throughput_of(const Test& test, Tester& tester, Bytes size, SizeResult& out) {
-  const SearchResult found = find_throughput(
-      tester, size, {.allowed_loss = test.allowed_loss, .resolution = test.resolution});
+  const SearchResult found = search(test, tester, size, out);
   out.add_rate("", found.load * tester.line_rate(size));
   out.add("trials", "count", Better::neither, found.trials);
   if (found.load <= 0) out.note("every load lost more than is allowed");

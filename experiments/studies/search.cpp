@@ -15,6 +15,9 @@ SearchResult find_throughput(Tester& tester, Bytes frame_size, const SearchGoal&
                                              .frames_least = goal.frames_least()});
     if (goal.met_by(outcome)) {
       result.load = load;
+      if (outcome.generator_limited)  // what was offered, not what was asked for
+        result.load = std::min(load, static_cast<double>(outcome.sent) / outcome.seconds /
+                                         tester.line_rate(frame_size));
       result.generator_limited = outcome.generator_limited;
       result.best = outcome;
     } else {

@@ -118,15 +118,27 @@ Wire::Sent Wire::dropped(Drop cause, Time departure) {
   return {cause, false, departure, Time{}};
 }
 
+// The fate of the frame whose transmission ends at free_at_.
+Drop Wire::judge(Time now, const Packet& packet) {
+  if (tap_ != nullptr) tap_->sent(now, index_, free_at_ - gap_, packet);
+  return impairment_.judge(now, packet);
+}
+
+void Wire::show_arrival(Time now, Time arrival, const Packet& packet) {
+  if (tap_ != nullptr) tap_->received(now, index_, later(arrival, packet.tail), packet);
+}
+
 // A script may hold one frame back and let it follow some later ones.
-void Wire::put_impaired(Time arrival, PacketHandle handle, const Packet& packet) {
+void Wire::put_impaired(Time now, Time arrival, PacketHandle handle, const Packet& packet) {
   if (impairment_.holds(packet) && impairment_.positions() > 0) {
-    held_ = Held{handle, impairment_.positions()};
+    held_ = Held{handle, impairment_.positions(), packet};
     return;
   }
   flight_.push_back({arrival, handle});
+  show_arrival(now, arrival, packet);
   if (held_ && packet.segment.length > 0 && --held_->positions == 0) {
     flight_.push_back({arrival, held_->packet});
+    show_arrival(now, arrival, held_->frame);
     held_.reset();
   }
 }

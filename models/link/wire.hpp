@@ -9,6 +9,7 @@
 
 #include "models/link/backlog.hpp"
 #include "models/link/impairment.hpp"
+#include "models/link/wire_tap.hpp"
 #include "models/network/packet.hpp"
 #include "models/switch/shared_buffer.hpp"
 #include "sim/ring.hpp"
@@ -72,7 +73,13 @@ class Wire {
   void set_latency(Time latency) { latency_ = latency; }
   void set_loss(double probability) {
     impairment_.set_loss(probability);
-    impaired_ = impairment_.any();
+    impaired_ = impairment_.any() || tap_ != nullptr;
+  }
+  /// Shows its frames to `tap` from now on, as those of wire `index`.
+  void set_tap(WireTap* tap, std::uint32_t index) {
+    tap_ = tap;
+    index_ = index;
+    impaired_ = true;
   }
 
   /// Frames on the wire or in front of it, a held-back one included.
@@ -114,12 +121,15 @@ class Wire {
   struct Held {
     PacketHandle packet;
     int positions;
+    Packet frame;  ///< for the tap
   };
 
   bool room(Time now, std::uint32_t wire_bytes);
   std::int64_t bytes_sent_in(Time span) const;
   void keep(std::uint32_t wire_bytes);
-  void put_impaired(Time arrival, PacketHandle handle, const Packet& packet);
+  Drop judge(Time now, const Packet& packet);
+  void put_impaired(Time now, Time arrival, PacketHandle handle, const Packet& packet);
+  void show_arrival(Time now, Time arrival, const Packet& packet);
   Sent refused(Time now);
   Sent dropped(Drop cause, Time departure);
 
@@ -143,6 +153,8 @@ class Wire {
   Impairment impairment_;
   std::optional<Held> held_;
   std::array<std::int64_t, kDropCauses> drops_{};
+  WireTap* tap_ = nullptr;
+  std::uint32_t index_ = 0;  // by which the tap knows it
 };
 
 // Inline: this is a third of what a frame costs on a link.
@@ -166,7 +178,7 @@ class Wire {
 
   Time latency = latency_;
   if (impaired_) [[unlikely]] {
-    const Drop cause = impairment_.judge(now, packet);
+    const Drop cause = judge(now, packet);
     if (cause != Drop::none) return dropped(cause, free_at_);
     latency += impairment_.jitter();
   }
@@ -178,7 +190,7 @@ class Wire {
   last_arrival_ = arrival;
   const bool idle = flight_.empty();
   if (impaired_) [[unlikely]] {
-    put_impaired(arrival, handle, packet);
+    put_impaired(now, arrival, handle, packet);
     return {Drop::none, idle && !flight_.empty(), free_at_, arrival};
   }
   flight_.push_back({arrival, handle});

@@ -370,6 +370,11 @@ Network::Network(const NetworkConfig& config) : config_(config), experiment_(*co
   nic_base_ = datagram_base_ + static_cast<std::uint32_t>(datagram_flows_.size());
   test_base_ = nic_base_ + static_cast<std::uint32_t>(nics_.size());
   engine_.emplace(test_base_ + static_cast<std::uint32_t>(config_.tests.size()));
+  if (config.capture != nullptr) {
+    capture_ =
+        std::make_unique<Capture>(*config.capture, experiment_, config.tests, config.job, *this);
+    for (const std::uint32_t wire : capture_->wires()) wires_[wire].set_tap(capture_.get(), wire);
+  }
 }
 
 Network::~Network() = default;

@@ -176,6 +176,7 @@ bool Network::run() {
   };
   // Asking often lets the run end soon after its last flow: what follows is only timers.
   engine_->run(*this, Time::never(), stop, 1024);
+  if (capture_) capture_->finish(engine_->now());
   check_conservation();
   complete_ = !stopped && !gave_up_;
   return !stopped;

@@ -12,6 +12,7 @@
 
 #include "experiments/definition/experiment.hpp"
 #include "experiments/definition/topology.hpp"
+#include "models/capture/capture.hpp"
 #include "models/host/station.hpp"
 #include "models/link/wire.hpp"
 #include "models/network/egress_port.hpp"
@@ -31,6 +32,8 @@ struct NetworkConfig {
   std::uint64_t seed = 0;                       ///< of this repeat
   std::function<void(Time now, std::uint64_t events)> progress;
   const std::atomic<bool>* stop = nullptr;
+  const CaptureOptions* capture = nullptr;  ///< whether and what to capture …
+  std::string job;                          ///< … in files of this name
   Time drain{};  ///< goes on so long after the last flow has sent: frames under way still arrive
 };
 
@@ -67,6 +70,7 @@ class Network {
   std::int64_t packet_hops() const;
   const std::vector<TcpFlow>& tcp_flows() const { return tcp_flows_; }
   const std::vector<DatagramFlow>& datagram_flows() const { return datagram_flows_; }
+  const experiments::Test& test(std::uint32_t index) const { return *config_.tests[index]; }
   const TcpEnd& end(std::uint32_t index) const { return ends_[index]; }
   const Route& route(std::uint32_t index) const { return routes_[index]; }
   /// Wire 2i+e is link i with its end e transmitting.
@@ -269,6 +273,7 @@ class Network {
   std::vector<Time> sample_period_;  // by test
   sim::SlotPool<Packet> packets_;
   std::optional<sim::Engine<Network>> engine_;
+  std::unique_ptr<Capture> capture_;
   std::uint32_t end_base_ = 0, datagram_base_ = 0, nic_base_ = 0, test_base_ = 0;
   std::int64_t unfinished_ = 0;  // foreground flows
   Time last_progress_{};         // when payload last reached an application

@@ -292,6 +292,7 @@ void Network::on_link_event(Time now, std::uint32_t index, bool ends) {
 // A link without carrier loses what is on it, and its ports what they hold.
 void Network::take_down(Time now, EgressPort& port) {
   port.down = true;
+  if (capture_) capture_->cut(now, port.wire);
   Wire& wire = wires_[port.wire];
   wire.for_each_in_flight([&](PacketHandle handle) {
     Packet& packet = packets_.get(handle);

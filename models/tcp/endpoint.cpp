@@ -269,6 +269,8 @@ Progress Endpoint::progress() const {
   return progress;
 }
 
+std::uint8_t Endpoint::window_scale() const { return state_->receiver.offered_window_scale(); }
+
 Info Endpoint::info() const {
   Info info;
   info.acks_out = state_->acks_out;

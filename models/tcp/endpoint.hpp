@@ -100,6 +100,8 @@ class Endpoint {
   /// Segments emitted since the last clear, in order. The caller moves them on and clears.
   std::vector<Segment>& output();
   Signals take_signals();
+  /// By how many bits the windows it advertises are shifted, once the SYNs have agreed on it.
+  std::uint8_t window_scale() const;
   Info info() const;
   Progress progress() const;
 

@@ -76,6 +76,7 @@ const std::map<std::string, std::vector<std::string>> kArrows{
     {"tests/sim", {"sim"}},
     {"tests/definition", {"sim", "experiments/definition", "experiments/catalog"}},
     {"tests/results", {"sim", "experiments"}},
+    {"tests/studies", {"sim", "experiments"}},
     {"tests/tcp", {"sim", "experiments", "models"}},
     {"tests/models", {"sim", "experiments", "models"}},
     {"tests/realnet", {"sim", "experiments", "realnet"}},
