@@ -6,7 +6,7 @@
 namespace linerate::experiments {
 namespace {
 
-struct Trial {
+struct Attempt {
   double load = 0;
   int phase = 0;
   TrialOutcome outcome;
@@ -14,8 +14,8 @@ struct Trial {
 
 // The trials next to where a goal turns from met to missed.
 struct Bounds {
-  const Trial* met = nullptr;
-  const Trial* missed = nullptr;
+  const Attempt* met = nullptr;
+  const Attempt* missed = nullptr;
 };
 
 class LossSearcher {
@@ -25,7 +25,7 @@ class LossSearcher {
         size_(size),
         goals_(goals),
         least_(1 / (tester.line_rate(size) * tester.trial_duration().seconds())) {
-    trials_.reserve(64);
+    attempts_.reserve(64);
   }
 
   LossSearch run() {
@@ -33,7 +33,7 @@ class LossSearcher {
       for (const double allowed : goals_.allowed) narrow(allowed);
     LossSearch found;
     for (const double allowed : goals_.allowed) found.goals.push_back(result(allowed));
-    found.trials = static_cast<int>(trials_.size());
+    found.trials = static_cast<int>(attempts_.size());
     found.counted = counted_;
     return found;
   }
@@ -51,11 +51,11 @@ class LossSearcher {
   Bounds bounds(double allowed, int least) const {
     const SearchGoal goal{.allowed_loss = allowed};
     Bounds found;
-    for (const Trial& trial : trials_)
+    for (const Attempt& trial : attempts_)
       if (trial.phase >= least && !goal.met_by(trial.outcome) &&
           (!found.missed || trial.load < found.missed->load))
         found.missed = &trial;
-    for (const Trial& trial : trials_)
+    for (const Attempt& trial : attempts_)
       if (trial.phase >= least && goal.met_by(trial.outcome) &&
           (!found.missed || trial.load < found.missed->load) &&
           (!found.met || trial.load > found.met->load))
@@ -90,7 +90,7 @@ class LossSearcher {
 
   // The first guess is what the device forwarded of too much (the draft's forwarding rate); if that
   // was too much as well, ever larger steps go down.
-  double below(const Trial& missed, double allowed, double& step) const {
+  double below(const Attempt& missed, double allowed, double& step) const {
     const double forwarded = missed.load * (1 - missed.outcome.loss()) / (1 - allowed);
     const double down = missed.load * std::max(0.5, 1 - step);
     step *= 2;
@@ -104,13 +104,13 @@ class LossSearcher {
                      .duration = duration(),
                      .frames_least = SearchGoal{.resolution = width()}.frames_least()});
     counted_ += Time::from_seconds(outcome.seconds);
-    trials_.push_back({load, phase_, outcome});
+    attempts_.push_back({load, phase_, outcome});
   }
 
   SearchResult result(double allowed) const {
     const Bounds last = bounds(allowed, goals_.phases - 1);
     SearchResult found;
-    found.trials = static_cast<int>(trials_.size());
+    found.trials = static_cast<int>(attempts_.size());
     if (last.met) {
       found.load = last.met->load;
       found.best = last.met->outcome;
@@ -128,7 +128,7 @@ class LossSearcher {
   const LossGoals& goals_;
   double least_;  // one frame a trial: below it there is nothing to find
   int phase_ = 0;
-  std::vector<Trial> trials_;
+  std::vector<Attempt> attempts_;
   Time counted_{};
 };
 
