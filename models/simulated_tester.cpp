@@ -64,7 +64,7 @@ SimulatedTester::SimulatedTester(const experiments::Experiment& experiment,
   auto add = [&](const Test::Pair& ends) {
     Stream stream{.ends = ends, .line = {}, .sharing = 0, .unloaded = {}};
     for (const experiments::Hop& hop :
-         topology.path(ends.from_host, ends.from_nic, ends.to_host, ends.to_nic, 0)) {
+         topology.path(ends.from_host, ends.from_nic, ends.to_host, ends.to_nic)) {
       const experiments::Link& link = experiment.links[static_cast<std::size_t>(hop.link)];
       if (stream.line == BitRate{}) stream.line = link.rate;
       stream.unloaded += link.propagation + link.delay + link.jitter;
