@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "experiments/definition/nearest.hpp"
+
 namespace linerate::experiments {
 
 namespace {
@@ -12,17 +14,9 @@ namespace {
 // Beyond any chassis; ends without a NIC's name are looked for among all of them.
 constexpr std::size_t kMostNics = 128;
 
-void check_congestion(BuildContext& context, const std::string& path, const std::string& name) {
-  if (name == "reno" || name == "cubic") return;
-  const bool known = name == "bbr" || name == "dctcp" || name == "vegas" || name == "bbr3";
-  context.error(path,
-                known ? fmt::format("`{}` is not supported yet in this version", name)
-                      : fmt::format("`{}` is no congestion control", name),
-                "write reno or cubic");
-}
-
 void check_stack(BuildContext& context, const std::string& path, const Stack& stack) {
   check_congestion(context, path + ".congestion", stack.congestion);
+  check_congestion_fits(context, path + ".congestion", stack.congestion, stack);
   const auto ordered = [&](const char* low_key, Time low, const char* high_key, Time high) {
     if (low <= high) return;
     context.error(path + "." + low_key, fmt::format("{} is above {}", low_key, high_key));
@@ -236,6 +230,20 @@ void build_switches(BuildContext& context) {
 
 void BuildContext::error(const std::string& path, std::string message, std::string remedy) {
   read.diagnostics.error(read.place_of(path), path, std::move(message), std::move(remedy));
+}
+
+void check_congestion(BuildContext& context, const std::string& path, const std::string& name) {
+  const std::vector<std::string> known(kCongestionControls.begin(), kCongestionControls.end());
+  if (std::find(known.begin(), known.end(), name) != known.end()) return;
+  context.error(path, fmt::format("`{}` is no congestion control", name), suggest(name, known));
+}
+
+// BBR is driven by the delivery rate, which needs to know of every segment when it arrived.
+void check_congestion_fits(BuildContext& context, const std::string& path, const std::string& name,
+                           const Stack& stack) {
+  if (name != "bbr" || (stack.recovery == Recovery::rack && stack.sack)) return;
+  context.error(path, "bbr samples the delivery rate, which needs SACK and RACK on this host",
+                "write `stack: {sack: on, recovery: rack}`, or another congestion control");
 }
 
 int find_nic(const Host& host, const std::string& name) {

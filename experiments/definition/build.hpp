@@ -25,6 +25,12 @@ struct BuildContext {
 /// Fills `experiment` from `spec`; errors go to the diagnostics of `read`.
 void build_experiment(ReadContext& read, ExperimentSpec& spec, Experiment& experiment);
 
+/// Refuses a congestion control nobody knows.
+void check_congestion(BuildContext& context, const std::string& path, const std::string& name);
+/// Refuses one that this stack cannot run.
+void check_congestion_fits(BuildContext& context, const std::string& path, const std::string& name,
+                           const Stack& stack);
+
 void build_links(BuildContext& context);
 void build_tests(BuildContext& context);
 void build_events(BuildContext& context);

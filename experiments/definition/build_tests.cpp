@@ -113,11 +113,7 @@ class TestBuilder {
           pacing ? "write `pacing` to limit a TCP sender" : "");
     }
     if (test_.ip == 5) error("ip", "there is no IP version 5 here", "write 4 or 6");
-    const std::string& congestion = test_.congestion.value_or("reno");
-    if (congestion != "reno" && congestion != "cubic") {
-      error("congestion", fmt::format("`{}` is not supported yet in this version", congestion),
-            "write reno or cubic");
-    }
+    if (test_.congestion) check_congestion(context_, path_ + ".congestion", *test_.congestion);
     if (!test_.group.empty() && !is_name(test_.group)) {
       error("group", fmt::format("`{}` is not a name", test_.group),
             "a name is lower-case letters, digits and hyphens, a letter first");
@@ -328,6 +324,11 @@ class TestBuilder {
       }
       const std::optional<End> a = find_end("from", *sender), b = find_end("to", *receiver);
       if (!a || !b || !add_pair(*a, *b)) return;
+    }
+    if (test_.congestion) {
+      for (const int host : {test_.pairs.front().from_host, test_.pairs.front().to_host})
+        check_congestion_fits(context_, path_ + ".congestion", *test_.congestion,
+                              context_.experiment.hosts[static_cast<std::size_t>(host)].stack);
     }
     if (range || test_.pairs.empty()) return;
     const Test::Pair& pair = test_.pairs.front();

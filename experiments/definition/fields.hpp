@@ -51,6 +51,10 @@ inline constexpr Word kRecoveryWords[] = {{"reno", int(Recovery::reno)},
                                           {"newreno", int(Recovery::newreno)},
                                           {"sack", int(Recovery::sack)},
                                           {"rack", int(Recovery::rack)}};
+inline constexpr Word kEcnWords[] = {
+    {"off", int(EcnUse::off)}, {"accept", int(EcnUse::accept)}, {"on", int(EcnUse::on)}};
+inline constexpr Word kHyStartWords[] = {
+    {"off", int(HyStart::off)}, {"on", int(HyStart::on)}, {"plus-plus", int(HyStart::plus_plus)}};
 inline constexpr Word kBusWords[] = {
     {"none", int(BusType::none)}, {"pci", int(BusType::pci)}, {"pcie", int(BusType::pcie)}};
 inline constexpr Word kForwardingWords[] = {{"none", int(Forwarding::none)},
@@ -108,6 +112,8 @@ inline std::span<const Word> words_of(WindowRule) { return kWindowRuleWords; }
 inline std::span<const Word> words_of(AckRule) { return kAckRuleWords; }
 inline std::span<const Word> words_of(DelayedAckClock) { return kAckClockWords; }
 inline std::span<const Word> words_of(Recovery) { return kRecoveryWords; }
+inline std::span<const Word> words_of(EcnUse) { return kEcnWords; }
+inline std::span<const Word> words_of(HyStart) { return kHyStartWords; }
 inline std::span<const Word> words_of(BusType) { return kBusWords; }
 inline std::span<const Word> words_of(Forwarding) { return kForwardingWords; }
 inline std::span<const Word> words_of(SwitchForwarding) { return kSwitchForwardingWords; }
@@ -432,7 +438,7 @@ void describe(V& v, TestSpec& spec) {
   v("max_segment", s.max_segment, "TCP_MAXSEG", FieldRule{.low = 88, .high = 65'495});
   v("no_delay", s.no_delay, "TCP_NODELAY");
   v("pacing", s.pacing, "SO_MAX_PACING_RATE", kAtLeastOne);
-  v("congestion", s.congestion, "congestion control, instead of the stack's: reno or cubic");
+  v("congestion", s.congestion, "congestion control, instead of the stack's");
   v("rate", s.rate, "udp-stream: of the payload; raw-frames: on the wire", kAtLeastOne);
   v("frame_rate", s.frame_rate, "raw-frames: frames a second",
     FieldRule{.low = 1e-3, .kind = Kind::per_second});

@@ -2,7 +2,9 @@
 // number with its source; models/tcp runs one engine over whatever set it is given.
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
 
 #include "sim/units.hpp"
 
@@ -60,6 +62,24 @@ enum class Recovery {
   rack,     ///< RACK-TLP with PRR (RFC 8985, 6937; Linux)
 };
 
+/// When Explicit Congestion Notification is agreed on (RFC 3168 6.1.1).
+enum class EcnUse {
+  off,
+  accept,  ///< only if the peer asks for it (Linux tcp_ecn = 2)
+  on,      ///< asked for in every SYN as well (tcp_ecn = 1)
+};
+
+/// How slow start ends before a loss.
+enum class HyStart {
+  off,
+  on,         ///< ACK trains and delay, as CUBIC in Linux has it
+  plus_plus,  ///< RFC 9406, with any window that has a slow start
+};
+
+/// The congestion controls there are, by the names the kernel gives them.
+inline constexpr std::array<std::string_view, 5> kCongestionControls = {"reno", "cubic", "dctcp",
+                                                                        "vegas", "bbr"};
+
 /// Every parameter in which TCP stacks differ, resolved. Sizes in bytes of payload unless said.
 struct Stack {
   std::string preset;
@@ -70,9 +90,11 @@ struct Stack {
   bool window_scaling = true;      ///< RFC 7323
   bool connection_count = false;   ///< T/TCP's CC option, 8 bytes a segment (RFC 1644)
 
+  EcnUse ecn = EcnUse::accept;     ///< RFC 3168; DCTCP asks for it whatever this says
+
   // Sending.
-  std::string congestion = "cubic";        ///< reno | cubic
-  bool hystart = true;                     ///< CUBIC leaves slow start by HyStart
+  std::string congestion = "cubic";        ///< one of kCongestionControls
+  HyStart hystart = HyStart::on;           ///< how slow start ends before a loss
   int initial_window = 10;                 ///< segments (RFC 6928)
   bool local_slow_start = true;            ///< the initial window also holds where no router is
                                            ///< in between; off: there the window starts open
@@ -144,8 +166,9 @@ struct Stack {
     visit("sack", s.sack, "selective acknowledgements, RFC 2018");
     visit("window_scaling", s.window_scaling, "RFC 7323 window scaling");
     visit("connection_count", s.connection_count, "T/TCP CC option, 8 bytes a segment, RFC 1644");
-    visit("congestion", s.congestion, "congestion control: reno or cubic");
-    visit("hystart", s.hystart, "CUBIC leaves slow start by HyStart");
+    visit("ecn", s.ecn, "explicit congestion notification, RFC 3168");
+    visit("congestion", s.congestion, "congestion control: reno, cubic, dctcp, vegas or bbr");
+    visit("hystart", s.hystart, "how slow start ends before a loss; on: by HyStart, in CUBIC");
     visit("initial_window", s.initial_window, "initial congestion window in segments");
     visit("local_slow_start", s.local_slow_start, "slow start also where no router is in between");
     visit("byte_counting", s.byte_counting, "growth counts acknowledged segments, not ACKs");

@@ -261,6 +261,14 @@ void Network::build_tcp(std::uint32_t test_index, const FlowPlan& plan) {
   tcp::EndpointConfig server_config = endpoint_config(test, pair.to_host);
   client_config.local = server_config.local = stays_local(routes_[out]);
   client_config.mtu = server_config.mtu = std::min(routes_[out].mtu, routes_[back].mtu);
+  for (tcp::EndpointConfig* config : {&client_config, &server_config}) {
+    const bool first = config == &client_config;
+    sim::RandomStream chance(
+        {.seed = config_.seed, .entity = client + (first ? 0u : 1u), .name = "congestion"});
+    config->seed = chance.bits();
+    // BBR flows begin their cycles anywhere.
+    random_ = random_ || test.congestion.value_or(config->stack.congestion) == "bbr";
+  }
   ends_.emplace_back(client_config, tcp_framing(routes_[out].carriage),
                      application_of(test_index, plan, true, clock_of(client_config)));
   set_route(ends_.back(), out);

@@ -72,7 +72,7 @@ class ReceiveQueue {
 };
 
 /// Whether `next` continues `merged` so that GRO would make one of them: consecutive data of one
-/// flow with the same acknowledgment, no flag but ACK and PSH, and a PSH ends a merge.
+/// flow with the same acknowledgment and ECN field, no flag but ACK and PSH; a PSH ends a merge.
 inline bool gro_continues(const Packet& merged, const Packet& next) {
   constexpr std::uint32_t kLargest = 65535;
   const tcp::Segment& a = merged.segment;
@@ -83,7 +83,7 @@ inline bool gro_continues(const Packet& merged, const Packet& next) {
          a.sequence + a.length == b.sequence && a.acknowledgment == b.acknowledgment &&
          (a.flags | b.flags | kMergeable) == kMergeable && !a.has(tcp::kPush) &&
          a.sack_count == 0 && b.sack_count == 0 && a.option_bytes == b.option_bytes &&
-         a.length + b.length <= kLargest;
+         a.ecn == b.ecn && a.length + b.length <= kLargest;
 }
 
 }  // namespace linerate::models

@@ -52,7 +52,7 @@ inline void AckPolicy::estimate_interval(Time now, const ReceiveWindow& window,
   const Time gap = tick - last_data_;
   const Time least = stack_.delayed_ack_min;
   if (interval_ == Time{}) {
-    raise_quick(window);
+    raise_quick(window, stack_.quick_acks);
     interval_ = least;
   } else if (stack_.ack_rule == AckRule::linux_2_2) {
     interval_ =
@@ -63,15 +63,15 @@ inline void AckPolicy::estimate_interval(Time now, const ReceiveWindow& window,
   } else if (gap < interval_) {
     interval_ = std::min(interval_ / 2 + gap, path.timeout);
   } else if (gap > path.timeout) {
-    raise_quick(window);
+    raise_quick(window, stack_.quick_acks);
   }
   last_data_ = tick;
 }
 
 // As many quick ACKs as half a window holds segments, at least 2.
-void AckPolicy::raise_quick(const ReceiveWindow& window) {
+void AckPolicy::raise_quick(const ReceiveWindow& window, int limit) {
   const auto fit = window.last_advertised() / (window.segment_size() * 2);
-  const auto most = static_cast<std::int64_t>(stack_.quick_acks);
+  const auto most = static_cast<std::int64_t>(limit);
   quick_ = std::max(quick_, static_cast<int>(std::min(std::max<std::int64_t>(fit, 2), most)));
 }
 
@@ -87,7 +87,15 @@ void AckPolicy::on_trouble(const ReceiveWindow& window) {
     immediate_ = true;
     return;
   }
-  raise_quick(window);
+  raise_quick(window, stack_.quick_acks);
+  interactive_ = false;
+  interval_ = stack_.delayed_ack_min;
+}
+
+void AckPolicy::on_congestion(const ReceiveWindow& window) {
+  constexpr int kQuickAcks = 2;  // Linux tcp_enter_quickack_mode after a mark
+  if (!linux_rules()) return;
+  raise_quick(window, std::min(kQuickAcks, stack_.quick_acks));
   interactive_ = false;
   interval_ = stack_.delayed_ack_min;
 }

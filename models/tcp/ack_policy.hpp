@@ -36,11 +36,14 @@ class AckPolicy {
   void on_gap_closed() { scheduled_ = immediate_ = true; }  ///< RFC 5681 section 4.2
   /// Duplicate or out-of-window payload: the peer is in trouble and gets ACKs without delay.
   void on_trouble(const ReceiveWindow& window);
+  /// The first mark of congestion: the peer should hear of what follows without delay.
+  void on_congestion(const ReceiveWindow& window);
   void on_window_growth();  ///< the offer grew: show it
   void on_end_of_stream();
   void require_now() { scheduled_ = immediate_ = true; }
 
   // Decisions.
+  bool owed() const { return scheduled_; }
   /// Whether an ACK must leave now; arms the timer when one is owed later. `gap`: out-of-order data
   /// is held.
   bool due(Time now, Sequence next, const ReceiveWindow& window, bool gap, const PathView& path) {
@@ -88,7 +91,7 @@ class AckPolicy {
   bool arm(Time now, const PathView& path);
   Time delay(const PathView& path) const;
   void estimate_interval(Time now, const ReceiveWindow& window, const PathView& path);
-  void raise_quick(const ReceiveWindow& window);
+  void raise_quick(const ReceiveWindow& window, int limit);
   Time tick_of(Time now) const;  ///< start of the timer tick `now` lies in
   bool quick() const { return quick_ > 0 && !interactive_; }
 

@@ -5,6 +5,8 @@
 
 namespace linerate::models::tcp {
 
+using experiments::HyStart;
+
 namespace {
 
 // RFC 9438: C = 0.4 and beta = 0.7, as the binary fractions Linux uses; they show in the third
@@ -24,25 +26,66 @@ constexpr double kLargestBurst = 65536;
 }  // namespace
 
 CongestionAlgorithm congestion_algorithm(std::string_view name) {
-  LINERATE_CHECK(name == "reno" || name == "cubic", "the parser knows the congestion controls");
-  return name == "reno" ? CongestionAlgorithm::reno : CongestionAlgorithm::cubic;
+  for (std::size_t i = 0; i < experiments::kCongestionControls.size(); ++i)
+    if (name == experiments::kCongestionControls[i]) return static_cast<CongestionAlgorithm>(i);
+  LINERATE_CHECK(false, "the parser knows the congestion controls");
 }
 
 CongestionWindow::CongestionWindow(const CongestionRules& rules)
-    : rules_(rules), size_(rules.initial_window) {}
+    : rules_(rules), size_(rules.initial_window) {
+  if (rules_.algorithm >= CongestionAlgorithm::vegas) rules_.hystart = HyStart::off;
+}
 
 void CongestionWindow::grow(Time now, std::int64_t acked) {
+  if (rules_.algorithm == CongestionAlgorithm::vegas) return grow_vegas(acked);
   if (in_slow_start()) {
-    const std::int64_t grown = std::min(size_ + acked, threshold_);
-    acked -= grown - size_;
-    size_ = grown;
+    acked = slow_start(acked);
     if (acked == 0) return;
   }
-  if (rules_.algorithm == CongestionAlgorithm::reno) {
-    additive_increase(size_, acked);
-  } else {
+  avoid_congestion(now, acked);
+}
+
+// Returns what is left of `acked` when the threshold is reached.
+inline std::int64_t CongestionWindow::slow_start(std::int64_t acked) {
+  if (rules_.hystart == HyStart::plus_plus && !exit_found_) acked = gentle_.growth(acked, paced_);
+  const std::int64_t grown = std::min(size_ + acked, threshold_);
+  acked -= grown - size_;
+  size_ = grown;
+  return acked;
+}
+
+inline void CongestionWindow::avoid_congestion(Time now, std::int64_t acked) {
+  if (rules_.algorithm == CongestionAlgorithm::cubic) {
     update_cubic(now, acked);
     additive_increase(per_step_, acked);
+  } else {
+    additive_increase(size_, acked);
+  }
+}
+
+void CongestionWindow::grow_vegas(std::int64_t acked) {
+  using Step = VegasEstimator::Step;
+  switch (vegas_.step(size_, in_slow_start())) {
+    case Step::reno:
+      if (in_slow_start()) acked = slow_start(acked);
+      if (acked > 0) additive_increase(size_, acked);
+      break;
+    case Step::slow_start:
+      slow_start(acked);
+      break;
+    case Step::hold:
+      break;
+    case Step::up:
+      ++size_;
+      break;
+    case Step::down:
+      size_ = std::max<std::int64_t>(size_ - 1, 2);
+      threshold_ = std::min(threshold_, size_ - 1);
+      break;
+    case Step::leave_slow_start:
+      size_ = std::max<std::int64_t>(std::min(size_, vegas_.target(size_) + 1), 2);
+      threshold_ = std::min(threshold_, size_ - 1);
+      break;
   }
 }
 
@@ -118,7 +161,19 @@ void CongestionWindow::update_cubic(Time now, std::int64_t acked) {
 }
 
 std::int64_t CongestionWindow::threshold_after_loss(std::int64_t window) {
-  if (rules_.algorithm == CongestionAlgorithm::reno) return std::max<std::int64_t>(window / 2, 2);
+  exit_found_ = exit_found_ || rules_.hystart == HyStart::plus_plus;  // RFC 9406 4.2: once
+  switch (rules_.algorithm) {
+    case CongestionAlgorithm::bbr:
+      return threshold_;  // keeps its own account of losses
+    case CongestionAlgorithm::vegas:
+      vegas_.pause();
+      [[fallthrough]];
+    case CongestionAlgorithm::reno:
+    case CongestionAlgorithm::dctcp:  // RFC 8257 3.5: as any TCP
+      return std::max<std::int64_t>(window / 2, 2);
+    case CongestionAlgorithm::cubic:
+      break;
+  }
   in_epoch_ = false;
   // Fast convergence (RFC 9438 4.7): a flow that did not regain its maximum makes room.
   last_maximum_ = window < last_maximum_ ? window * (1024 + kBeta1024) / 2048 : window;
@@ -126,10 +181,11 @@ std::int64_t CongestionWindow::threshold_after_loss(std::int64_t window) {
 }
 
 void CongestionWindow::on_timeout(Time now, Sequence next) {
-  if (rules_.algorithm == CongestionAlgorithm::reno) return;
+  if (rules_.algorithm != CongestionAlgorithm::cubic) return;
   last_maximum_ = origin_ = plateau_time_ = per_step_ = last_size_ = 0;
   epoch_acked_ = reno_estimate_ = 0;
-  in_epoch_ = exit_found_ = false;
+  in_epoch_ = false;
+  exit_found_ = rules_.hystart == HyStart::plus_plus;
   delay_minimum_ = last_update_ = Time{};
   start_round(now, next);
 }
@@ -141,11 +197,22 @@ void CongestionWindow::on_transmit_start(Time now, Time last_sent) {
 }
 
 void CongestionWindow::on_sample(Time now, const AckTrain& train) {
-  if (rules_.algorithm != CongestionAlgorithm::cubic) return;
+  if (rules_.algorithm == CongestionAlgorithm::cubic) {
+    sample_cubic(now, train);
+  } else if (rules_.algorithm == CongestionAlgorithm::vegas) {
+    vegas_.on_sample(train.rtt, train.unacknowledged, train.next);
+  }
+  if (rules_.hystart != HyStart::plus_plus || exit_found_ || !in_slow_start()) return;
+  paced_ = train.paced;
+  exit_found_ = gentle_.on_sample(train.rtt, train.unacknowledged, train.next);
+  if (exit_found_) threshold_ = size_;
+}
+
+inline void CongestionWindow::sample_cubic(Time now, const AckTrain& train) {
   // Right after a reduction the queue it left behind is no evidence.
   if (in_epoch_ && now - epoch_ < Time::seconds(1)) return;
   if (delay_minimum_ == Time{} || train.rtt < delay_minimum_) delay_minimum_ = train.rtt;
-  if (!exit_found_ && rules_.hystart && in_slow_start()) detect_exit(now, train);
+  if (!exit_found_ && rules_.hystart == HyStart::on && in_slow_start()) detect_exit(now, train);
 }
 
 void CongestionWindow::start_round(Time now, Sequence next) {

@@ -39,13 +39,17 @@ struct Endpoint::State {
         packet_headers(c.ip == 6 ? 60 : 40),
         receiver(c),
         sender(c, receiver, out),
+        exact_ecn(sender.judges_marks()),
         grid{c.stack.timer_tick, Time{},
              c.stack.coarse_timers ? TimerWheel::levels : TimerWheel::flat} {
     out.reserve(64);
   }
 
+  bool wants_ecn() const { return exact_ecn || stack.ecn == experiments::EcnUse::on; }
+  bool accepts_ecn() const { return wants_ecn() || stack.ecn == experiments::EcnUse::accept; }
   SynOptions own_options(const SynOptions* peer) const;
   void send_syn(Time now);
+  void offer_ecn(Segment& segment);
   void send_ack(Time now);
   void begin(Time now, const Segment& segment);
   void on_handshake(Time now, const Segment& segment);
@@ -59,9 +63,12 @@ struct Endpoint::State {
   std::vector<Segment> out;
   Receiver receiver;
   Sender sender;
+  bool exact_ecn;  ///< the congestion control is DCTCP
   TimerGrid grid;
   Phase phase = Phase::closed;
   SynOptions peer;
+  bool ecn_asked = false;  ///< our SYN offered ECN
+  bool ecn_agreed = false;
   Time syn_sent_at{}, syn_timeout{}, syn_timer = Time::never();
   int syn_retries = 0;
   bool waits_for_acks = false;  ///< something written is not yet reported as acknowledged
@@ -89,6 +96,7 @@ void Endpoint::State::send_syn(Time now) {
   segment.option_bytes = syn_option_bytes(segment.syn);
   segment.retransmission = syn_retries > 0;
   if (segment.syn.timestamps) segment.timestamp = sender.timestamp(now);
+  offer_ecn(segment);
   receiver.fill(now, segment);
   sender.on_emitted(Bytes(packet_headers + segment.option_bytes));
   ++others_out;
@@ -97,11 +105,26 @@ void Endpoint::State::send_syn(Time now) {
   syn_timer = grid.expiry(now, syn_timeout);
 }
 
+// RFC 3168 6.1.1: a SYN asks with ECE and CWR, a SYN-ACK agrees with ECE. A SYN that is not
+// answered is repeated without, for what may have dropped it because of them.
+void Endpoint::State::offer_ecn(Segment& segment) {
+  if (phase == Phase::syn_received) {
+    if (ecn_agreed) segment.flags |= kEce;
+  } else if (wants_ecn() && syn_retries == 0) {
+    segment.flags |= kEce | kCwr;
+    ecn_asked = true;
+  } else {
+    return;
+  }
+  if (exact_ecn) segment.ecn = Ecn::ect0;  // RFC 8257 3.5
+}
+
 void Endpoint::State::send_ack(Time now) {
   Segment& segment = out.emplace_back();
   segment.sequence = sender.next();
   segment.flags = kAck;
   segment.option_bytes = sender.option_bytes();
+  segment.ecn = sender.control_ecn();
   if (receiver.timestamps_agreed()) segment.timestamp = sender.timestamp(now);
   receiver.fill(now, segment);
   sender.on_emitted(Bytes(packet_headers + segment.option_bytes));
@@ -121,6 +144,8 @@ void Endpoint::State::begin(Time now, const Segment& segment) {
   start.window = Bytes(static_cast<std::int64_t>(segment.window));
   start.sack = receiver.sack_agreed();
   start.timestamps = receiver.timestamps_agreed();
+  start.ecn = ecn_agreed;
+  if (ecn_agreed) receiver.on_ecn_agreed(exact_ecn ? EcnEcho::exact : EcnEcho::until_confirmed);
   // A retransmitted SYN leaves the sample ambiguous (Karn).
   if (syn_retries == 0) start.rtt = now - syn_sent_at;
   phase = Phase::established;
@@ -143,6 +168,7 @@ inline void Endpoint::State::on_established_segment(Time now, const Segment& seg
     send_ack(now);
     return;
   }
+  if (receiver.ack_due_before(segment)) send_ack(now);
   const Arrival arrival = receiver.on_segment(now, segment, sender.path(now, segment));
   if (arrival.acceptable && segment.has(kAck)) sender.on_ack(now, segment);
   sender.push(now);
@@ -155,11 +181,13 @@ void Endpoint::State::on_handshake(Time now, const Segment& segment) {
   if (phase == Phase::listening && segment.has(kSyn)) {
     peer = segment.syn;
     receiver.on_syn(segment, true);
+    ecn_agreed = accepts_ecn() && segment.has(kEce) && segment.has(kCwr);
     phase = Phase::syn_received;
     send_syn(now);
   } else if (phase == Phase::syn_sent && segment.has(kSyn) && segment.has(kAck)) {
     peer = segment.syn;
     receiver.on_syn(segment, false);
+    ecn_agreed = ecn_asked && segment.has(kEce) && !segment.has(kCwr);
     begin(now, segment);
     send_ack(now);
   } else if (phase == Phase::syn_received) {

@@ -25,6 +25,7 @@ struct EndpointConfig {
   std::optional<BitRate> pacing;          ///< SO_MAX_PACING_RATE
   std::optional<std::string> congestion;  ///< overrides the stack's
   bool local = true;                      ///< no router between the two ends
+  std::uint64_t seed = 1;                 ///< of what a stack leaves to chance (BBR's phases)
   Time grid_phase{};                      ///< where this host's shared delayed-ACK grid stands
 };
 
@@ -51,10 +52,12 @@ struct Info {
   std::int64_t retransmits = 0;                                        ///< segments sent again
   std::int64_t segments_out = 0, data_segments_out = 0, acks_out = 0;  ///< acks: pure ACKs
   std::int64_t segments_in = 0, data_segments_in = 0;
+  std::int64_t mark_reductions = 0;  ///< windows reduced because of ECN marks
   std::int64_t timeouts = 0, tail_probes = 0, recoveries = 0, undos = 0, persist_probes = 0;
   std::int64_t bytes_acked = 0, bytes_received = 0;
   std::int64_t send_window = 0, receive_window = 0;
   std::int64_t segment_size = 0;  ///< payload of a full segment
+  double pacing_rate = 0;         ///< bytes a second; 0: not known
   std::string_view state;         ///< "open", "disorder", "recovery", "loss"
   BlockedTimes blocked;
 };

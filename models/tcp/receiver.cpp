@@ -85,6 +85,7 @@ Arrival Receiver::on_segment(Time now, const Segment& segment, const PathView& p
   }
   if (!fits) right = edge;  // RFC 9293 3.10.7.4: what lies beyond the window is cut off
   arrival.dropped = !fits;
+  if (ecn_ != EcnEcho::none && segment.length > 0) take_marks(segment);
   if (right <= left && segment.length > 0) {
     policy_.on_trouble(window_);  // a probe of a closed window
   } else if (left > next_) {
@@ -115,6 +116,25 @@ inline void Receiver::remember_timestamp(const Segment& segment) {
   const auto advance = static_cast<std::int32_t>(segment.timestamp - recent_timestamp_);
   if (timestamps_ && advance >= 0 && segment.sequence <= last_ack_sent_)
     recent_timestamp_ = segment.timestamp;
+}
+
+// Congestion marks of a data segment; a CWR ends the echo of earlier ones (RFC 3168 6.1.3). Linux
+// acknowledges a CWR at once, since a window cut to one segment may wait for that ACK.
+void Receiver::take_marks(const Segment& segment) {
+  const bool marked = segment.ecn == Ecn::ce;
+  if (ecn_ == EcnEcho::exact) {
+    if (marked != marked_) policy_.require_now();
+    marked_ = marked;
+    echo_ = marked ? kEce : 0;
+    return;
+  }
+  if (segment.has(kCwr)) {
+    echo_ = 0;
+    policy_.require_now();
+  }
+  if (!marked || echo_ != 0) return;
+  echo_ = kEce;
+  policy_.on_congestion(window_);
 }
 
 inline void Receiver::deliver(Time now, const Segment& segment, Sequence right, Arrival& arrival) {
@@ -216,6 +236,7 @@ void Receiver::fill(Time now, Segment& out) {
     out.window = window_.syn_window();
     return;
   }
+  out.flags |= echo_;
   out.window = window_.advertise(next_);
   policy_.check_space(window_);
   const int blocks = sack_blocks(out.option_bytes);

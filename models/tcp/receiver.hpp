@@ -14,6 +14,10 @@
 
 namespace linerate::models::tcp {
 
+/// How congestion marks are echoed: until the peer confirms with CWR (RFC 3168 6.1.3), or exactly,
+/// one ACK for each run of marked or unmarked segments (RFC 8257 3.2).
+enum class EcnEcho : std::uint8_t { none, until_confirmed, exact };
+
 /// What an arriving segment turned out to be. An ACK may be due: ask Receiver::ack_due.
 struct Arrival {
   bool acceptable = true;      ///< RFC 9293 3.10.7.4; if not, nothing else of it may be used
@@ -47,7 +51,16 @@ class Receiver {
   /// segment that completes it goes to on_segment (passive).
   void on_established(Time now);
 
+  /// What the handshake settled about ECN; call before data arrives.
+  void on_ecn_agreed(EcnEcho echo) { ecn_ = echo; }
+
   // Arrivals.
+  /// RFC 8257 3.2: the mark of this data segment differs from that of those before it, for which
+  /// an ACK is owed. That ACK must leave before on_segment, or it would carry the wrong echo.
+  bool ack_due_before(const Segment& segment) const {
+    return ecn_ == EcnEcho::exact && segment.length > 0 && marked_ != (segment.ecn == Ecn::ce) &&
+           policy_.owed();
+  }
   /// Takes any segment of an established connection; `path` is what the sending half knows.
   Arrival on_segment(Time now, const Segment& segment, const PathView& path);
   /// Whether an ACK must leave now. Otherwise the delayed-ACK or compression timer is armed when
@@ -87,6 +100,7 @@ class Receiver {
   bool acceptable(const Segment& segment) const;
   void refuse(Time now, const Segment& segment);
   void remember_timestamp(const Segment& segment);
+  void take_marks(const Segment& segment);
   void deliver(Time now, const Segment& segment, Sequence right, Arrival& arrival);
   void store(const Segment& segment, SackBlock payload, Arrival& arrival);
   void close_gaps();
@@ -94,6 +108,9 @@ class Receiver {
 
   experiments::Stack stack_;
   Bytes max_segment_;  ///< our MSS option
+  EcnEcho ecn_ = EcnEcho::none;
+  bool marked_ = false;    ///< the last data segment was marked (EcnEcho::exact)
+  std::uint8_t echo_ = 0;  ///< kEce while congestion is echoed
   bool sack_ = false, timestamps_ = false, scaling_ = false;
   bool synchronized_ = false;  ///< the peer's SYN has arrived
   bool fin_received_ = false;

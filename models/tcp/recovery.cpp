@@ -147,6 +147,7 @@ Sender::Resend Sender::process_open(Time now, AckFacts& facts) {
   if (state_ <= LossState::disorder) try_undo_by_duplicates(now);
   identify_losses(now, facts);
   if (scoreboard_.lost() == 0) {
+    if (facts.congestion_echo && state_ <= LossState::disorder) reduce_for_marks(now);
     if (state_ != LossState::reduced) keep_open();
     return Resend::nothing;
   }
@@ -161,7 +162,7 @@ void Sender::enter_recovery(Time now) {
   remember_for_undo();
   if (!reducing()) {
     undo_threshold_ = threshold_now();
-    begin_reduction();
+    begin_reduction(false);
   }
   state_ = LossState::recovery;
   ++counts_.recoveries;
@@ -180,13 +181,25 @@ std::int64_t Sender::threshold_after_loss() {
   return window_.threshold_after_loss(window);
 }
 
-void Sender::begin_reduction() {
+void Sender::begin_reduction(bool marks) {
   recovery_point_ = nxt_;
   probe_end_ = 0;
   window_.clear_credit();
   window_before_ = window_.size();
+  if (bbr_) bbr_->on_reduction(window_.size());
   reduction_delivered_ = reduction_out_ = 0;
-  window_.set_threshold(threshold_after_loss());
+  window_.set_threshold(marks ? window_.threshold_after_marks() : threshold_after_loss());
+  confirm_reduction_ = ecn_;
+}
+
+// RFC 3168 6.1.2: an echo of marks is answered as a loss would be, once per window of data.
+void Sender::reduce_for_marks(Time now) {
+  undo_threshold_ = 0;
+  undo_from_.reset();
+  begin_reduction(true);
+  state_ = LossState::reduced;
+  ++counts_.mark_reductions;
+  if (!rack_) end_reduction(now);
 }
 
 // Proportional rate reduction, RFC 6937 3, with its slow-start bound.
@@ -209,6 +222,7 @@ void Sender::reduce(const AckFacts& facts) {
 }
 
 void Sender::end_reduction(Time now) {
+  if (bbr_) return;
   window_.set_size(window_.threshold());
   window_used_at_ = now;
 }
@@ -232,10 +246,12 @@ void Sender::enter_loss(Time now) {
       (state_ == LossState::loss && timeouts_in_row_ == 0)) {
     undo_threshold_ = threshold_now();
     window_before_ = window_.size();
+    if (bbr_) bbr_->on_reduction(window_.size());
     window_.set_threshold(threshold_after_loss());
     remember_for_undo();
   }
   window_.on_timeout(now, nxt_);
+  if (bbr_) bbr_->on_timeout();
   window_.set_size(flight() + 1);
   window_.clear_credit();
   window_used_at_ = now;
@@ -243,6 +259,7 @@ void Sender::enter_loss(Time now) {
   state_ = LossState::loss;
   recovery_point_ = nxt_;
   probe_end_ = 0;
+  confirm_reduction_ = ecn_;
 }
 
 std::int64_t Sender::threshold_now() const {
@@ -276,7 +293,11 @@ void Sender::undo_reduction(Time now, bool forget_losses) {
     original_from_ = scoreboard_.first();
   }
   if (undo_threshold_ > 0) {
-    window_.set_size(std::max(window_.size(), window_before_));
+    if (bbr_) {
+      bbr_->on_undo();
+    } else {
+      window_.set_size(std::max(window_.size(), window_before_));
+    }
     if (undo_threshold_ > window_.threshold()) window_.set_threshold(undo_threshold_);
   }
   window_used_at_ = now;
@@ -341,6 +362,7 @@ void Sender::resend(Time now, Index index, bool counts_as_repair) {
   ++counts_.retransmits;
   if (segment.length > 0) ++counts_.data_segments_out;
   scoreboard_.mark_sent_again(index, now, counts_as_repair);
+  if (bbr_) bbr_->rate().on_sent_again(index);
   if (rack_) resent_.push({index, now});
   if (!counts_as_repair) return;
   if (!first_resend_stamp_) first_resend_stamp_ = timestamp(now);

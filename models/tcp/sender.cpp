@@ -45,6 +45,7 @@ Sender::Sender(const EndpointConfig& config, Receiver& receiver, std::vector<Seg
       adaptive_pacing_(config.stack.pacing),
       receiver_(receiver),
       out_(out),
+      random_seed_(config.seed),
       packet_headers_(config.ip == 6 ? 60 : 40),
       buffer_(config.stack, config.send_buffer),
       rtt_(rtt_rules(config.stack)),
@@ -59,6 +60,9 @@ void Sender::start(Time now, const SenderStart& start) {
   started_ = true;
   sack_ = start.sack;
   timestamps_ = start.timestamps;
+  ecn_ = start.ecn;
+  // RFC 8257 3.4: all packets of DCTCP may be marked; of others only new data (RFC 3168 6.1).
+  if (ecn_ && window_.judges_marks()) control_ecn_ = Ecn::ect0;
   segment_size_ = start.segment_size.count();
   max_segment_ = start.max_segment.count();
   option_bytes_ = static_cast<std::uint8_t>(start.option_bytes.count());
@@ -69,6 +73,7 @@ void Sender::start(Time now, const SenderStart& start) {
     rtt_.sample_minimum(now, *start.rtt);
     window_.on_sample(now, {*start.rtt, una_, nxt_, pacing_active(), pacing_rate_});
   }
+  start_model(now, start.rtt);
   window_used_at_ = last_sent_ = now;
   if (stack_.round_buffers_to_segment) buffer_.round_to_segment(max_segment_);
   if (buffer_.autotuned()) buffer_.autotune(sized_window(), max_segment_);
@@ -76,7 +81,9 @@ void Sender::start(Time now, const SenderStart& start) {
 }
 
 std::int64_t Sender::sized_window() const {
-  return std::max({std::int64_t{stack_.initial_window}, window_.size(), threshold_segments_ + 1});
+  const std::int64_t window =
+      std::max({std::int64_t{stack_.initial_window}, window_.size(), threshold_segments_ + 1});
+  return bbr_ ? window * 3 / 2 : window;  // Linux: room for three windows instead of two
 }
 
 // Writes.
@@ -86,6 +93,7 @@ Bytes Sender::write(Time now, Bytes size) {
     writer_waits_ = !fin_queued_;
     return Bytes(0);
   }
+  if (bbr_) note_starvation();
   restart_after_idle(now);
   std::int64_t left = size.count();
   bool refused = false;
@@ -180,7 +188,7 @@ void Sender::shutdown(Time now) {
 
 // Slow start after idle (RFC 5681 4.1): half the window is forgotten for every RTO of silence.
 void Sender::restart_after_idle(Time now) {
-  if (!scoreboard_.empty()) return;
+  if (!scoreboard_.empty() || bbr_) return;
   Time idle = now - last_sent_;
   if (idle <= rtt_.timeout()) return;
   window_.set_threshold(threshold_now());
@@ -219,7 +227,10 @@ void Sender::transmit(Time now, Push push) {
       why = chunk.blocked;
       break;
     }
-    if (flight() == 0) window_.on_transmit_start(now, last_sent_);
+    if (flight() == 0) {
+      window_.on_transmit_start(now, last_sent_);
+      if (bbr_) window_.set_size(bbr_->on_transmit_start(now, window_.size()));
+    }
     sent += send_new(now, chunk.bytes, chunk.push);
     if (push == Push::one_buffer || push == Push::probe) break;
   }
@@ -402,13 +413,15 @@ std::int64_t Sender::send_new(Time now, std::int64_t bytes, bool push) {
                                         (end_here ? SentSegment::kEndOfStream : 0));
     }
     if (segments == 0) {
-      emit(now, nxt_, length, flags);
+      Segment& first = emit(now, nxt_, length, flags);
+      if (ecn_) mark_capable(first);
     } else {
       repeat(nxt_, length, flags);
     }
     scoreboard_.push({nxt_, now, length, 0, marks});
     nxt_ += length;
   }
+  if (bbr_) bbr_->rate().on_sent(now, segments, first_out);
   if (bytes < segments * size) small_end_ = nxt_;
   buffer_.sent_up_to(nxt_);
   if (end_here) {
@@ -425,10 +438,20 @@ void Sender::send_fin(Time now) {
   const bool first_out = scoreboard_.empty();
   emit(now, nxt_, 0, kAck | kFin);
   scoreboard_.push({nxt_, now, 0, 0, SentSegment::kEndOfStream});
+  if (bbr_) bbr_->rate().on_sent(now, 1, first_out);
   ++nxt_;
   fin_sent_ = true;
   last_sent_ = now;
   if (first_out || timer_ == TimerKind::loss_probe) restart_retransmit(now);
+}
+
+// New data can be marked by the network; the first of it after a reduction says so (RFC
+// 3168 6.1.2).
+void Sender::mark_capable(Segment& segment) {
+  segment.ecn = Ecn::ect0;
+  if (!confirm_reduction_) return;
+  confirm_reduction_ = false;
+  segment.flags |= kCwr;
 }
 
 Segment& Sender::emit(Time now, Sequence sequence, std::uint32_t length, std::uint8_t flags) {
@@ -437,6 +460,7 @@ Segment& Sender::emit(Time now, Sequence sequence, std::uint32_t length, std::ui
   segment.length = length;
   segment.flags = flags;
   segment.option_bytes = option_bytes_;
+  segment.ecn = control_ecn_;
   if (timestamps_) segment.timestamp = timestamp(now);
   receiver_.fill(now, segment);
   if (length + segment.option_bytes > static_cast<std::uint32_t>(segment_size_ + option_bytes_)) {

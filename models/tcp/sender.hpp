@@ -4,6 +4,7 @@
 //
 // sender.cpp           writes, Nagle and segmentation, transmission
 // sender_ack.cpp       acknowledgments: windows, SACK, RTT samples, growth
+// sender_model.cpp     BBR in the place of windows and PRR
 // sender_pacing.cpp    pacing, the device below, use of the window, blocked times
 // sender_timers.cpp    retransmission timeout, loss probe, persist timer
 // recovery.cpp         loss states: reduction, retransmission, undo
@@ -11,12 +12,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "experiments/definition/stack.hpp"
+#include "models/tcp/bbr.hpp"
 #include "models/tcp/congestion.hpp"
 #include "models/tcp/endpoint.hpp"
+#include "models/tcp/loss_state.hpp"
 #include "models/tcp/receiver.hpp"
 #include "models/tcp/ring.hpp"
 #include "models/tcp/rtt.hpp"
@@ -36,14 +40,12 @@ struct SenderStart {
   Bytes window{};        ///< what the peer's last handshake segment offers
   bool sack = false;
   bool timestamps = false;
+  bool ecn = false;
   std::optional<Time> rtt;  ///< of the handshake, if it was not retransmitted
 };
 
 /// The largest send buffer handed to the device at once (Linux gso_max_size).
 constexpr std::int64_t kLargestSendBuffer = 65536;
-
-/// How the sender stands with losses, under the names TCP_INFO uses.
-enum class LossState : std::uint8_t { open, disorder, reduced, recovery, loss };
 
 class Sender {
  public:
@@ -65,11 +67,15 @@ class Sender {
   /// A pure ACK or SYN of ours went to the device as well.
   void on_emitted(Bytes packet) { below_ += packet.count(); }
   void on_transmitted(Time now, Bytes packet);
+  /// Whether marks are weighed by their number (DCTCP), so that they must be echoed exactly.
+  bool judges_marks() const { return window_.judges_marks(); }
   /// Whether it sends again only when the device has let go of a packet.
   bool waits_for_device() const { return throttled_; }
 
   bool take_writable();
-  Sequence next() const { return nxt_; }                       ///< SND.NXT
+  Sequence next() const { return nxt_; }  ///< SND.NXT
+  /// The ECN field of a packet of ours that is not new data (RFC 3168 6.1.4 to 6.1.6).
+  Ecn control_ecn() const { return control_ecn_; }
   std::uint8_t option_bytes() const { return option_bytes_; }  ///< of every segment
   bool all_acked() const { return started_ && una_ >= buffer_.end(); }
   PathView path(Time now, const Segment& arriving) const {
@@ -140,7 +146,10 @@ class Sender {
     bool retransmission_lost = false;
     bool restart_timer = false;
     bool duplicate_ack = false;
+    bool congestion_echo = false;  ///< the peer has seen marks (ECE)
     std::uint32_t echo = 0;
+    std::int64_t previous_in_flight = 0;  ///< for BBR, as is the next
+    std::optional<Time> latest_rtt;       ///< of the latest sent segment that arrived
     bool maybe_delayed = false;  ///< one short flight acknowledged: a timer may have waited
     Time first_acked = Time::never(), last_acked{};    ///< send times of originals, acknowledged
     Time first_sacked = Time::never(), last_sacked{};  ///< and of those newly sacked
@@ -167,6 +176,7 @@ class Sender {
   std::int64_t sized_window() const;
   std::int64_t send_new(Time now, std::int64_t bytes, bool push);
   void send_fin(Time now);
+  void mark_capable(Segment& segment);
   Segment& emit(Time now, Sequence sequence, std::uint32_t length, std::uint8_t flags);
   void repeat(Sequence sequence, std::uint32_t length, std::uint8_t flags);
   Sequence window_edge() const { return una_ + static_cast<Sequence>(wnd_); }
@@ -183,6 +193,7 @@ class Sender {
 
   // Acknowledgments (sender_ack.cpp).
   bool update_window(const Segment& segment);
+  void take_echo(const Segment& segment, AckFacts& facts);
   void take_sack(Time now, const Segment& segment, AckFacts& facts);
   void take_duplicate_report(const SackBlock& block, AckFacts& facts);
   void sack_range(Time now, const SackBlock& block, AckFacts& facts);
@@ -192,6 +203,12 @@ class Sender {
   void settle_probe(Time now, Sequence ack, const AckFacts& facts);
   void control_window(Time now, const AckFacts& facts);
   void wake_writer(Time now);
+
+  // BBR (sender_model.cpp).
+  void start_model(Time now, std::optional<Time> rtt);
+  void control_by_model(Time now, const AckFacts& facts);
+  void note_arrival(Time now, Index index, const SentSegment& segment);
+  void note_starvation();
 
   // Loss states (recovery.cpp) and detection (recovery_detect.cpp).
   Resend process_losses(Time now, AckFacts& facts);
@@ -212,7 +229,8 @@ class Sender {
   void enter_recovery(Time now);
   void enter_loss(Time now);
   std::int64_t threshold_after_loss();
-  void begin_reduction();
+  void begin_reduction(bool marks);
+  void reduce_for_marks(Time now);
   void reduce(const AckFacts& facts);
   void end_reduction(Time now);
   void remember_for_undo();
@@ -256,10 +274,14 @@ class Sender {
   std::optional<double> pacing_limit_;  ///< bytes per second
   Receiver& receiver_;
   std::vector<Segment>& out_;
+  std::uint64_t random_seed_;
   std::int64_t packet_headers_;  ///< IP and TCP without options, bytes
 
   // The connection.
   bool started_ = false, sack_ = false, timestamps_ = false;
+  bool ecn_ = false;                ///< agreed on: data is ECN-capable, echoes count
+  bool confirm_reduction_ = false;  ///< the next new data carries CWR
+  Ecn control_ecn_ = Ecn::not_ect;  ///< of whatever is not new data
   std::int64_t segment_size_ = 536, max_segment_ = 536;
   std::uint8_t option_bytes_ = 0;
   Sequence una_ = 1, nxt_ = 1;
@@ -275,6 +297,7 @@ class Sender {
   Scoreboard scoreboard_;
   RttEstimator rtt_;
   CongestionWindow window_;
+  std::unique_ptr<Bbr> bbr_;  ///< null: the window grows and shrinks by itself
 
   // Use of the window.
   bool window_limited_ = false;

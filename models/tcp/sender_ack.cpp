@@ -20,6 +20,7 @@ void Sender::on_ack(Time now, const Segment& segment) {
   facts.previous_highest = highest_sacked_;
   facts.previous_flight = scoreboard_.size();
   facts.previous_delivered = delivered_;
+  if (bbr_) facts.previous_in_flight = flight();
   facts.carries_data = segment.span() > 0;
   facts.advanced = ack > una_;
   facts.echo = segment.timestamp_echo;
@@ -35,13 +36,16 @@ void Sender::on_ack(Time now, const Segment& segment) {
                         !facts.duplicate_report;
   if (!old) remove_acked(now, ack, facts);
   delivered_ += facts.delivered;
+  if (ecn_) take_echo(segment, facts);
   if (rack_) adapt_rack_window(facts);
   if (probe_end_ != 0) settle_probe(now, ack, facts);
   Resend what = Resend::nothing;
   const bool quiet = facts.carries_data || facts.window_changed || facts.advanced;
-  if (state_ != LossState::open || facts.sacked_new || facts.duplicate_report || !quiet)
+  if (state_ != LossState::open || facts.sacked_new || facts.duplicate_report ||
+      facts.congestion_echo || !quiet)
     what = process_losses(now, facts);
   if (old) {
+    if (bbr_) bbr_->rate().count(facts.delivered);
     continue_recovery(now, what);
     return;
   }
@@ -86,6 +90,19 @@ inline bool Sender::update_window(const Segment& segment) {
   }
   una_ = ack;
   return newer;
+}
+
+void Sender::take_echo(const Segment& segment, AckFacts& facts) {
+  facts.congestion_echo = segment.has(kEce);
+  if (window_.judges_marks())
+    window_.on_marks({{}, una_, nxt_, false, 0}, facts.delivered, facts.congestion_echo);
+  // A reduction that marks asked for is never needless.
+  if (facts.congestion_echo) undo_threshold_ = 0;
+}
+
+inline void Sender::note_arrival(Time now, Index index, const SentSegment& segment) {
+  if (bbr_) bbr_->rate().on_arrived(index, segment.sent, segment.end());
+  rack_advance(now, segment);
 }
 
 void Sender::take_sack(Time now, const Segment& segment, AckFacts& facts) {
@@ -140,7 +157,7 @@ void Sender::sack_range(Time now, const SackBlock& block, AckFacts& facts) {
       if (facts.first_sacked == Time::never()) facts.first_sacked = segment.sent;
       facts.last_sacked = segment.sent;
     }
-    rack_advance(now, segment);
+    note_arrival(now, i, segment);
     scoreboard_.mark_sacked(i);
     if (i < judged_to_) ++sacked_below_judged_;
     ++facts.delivered;
@@ -153,6 +170,7 @@ inline void Sender::remove_acked(Time now, Sequence ack, AckFacts& facts) {
   std::int64_t bytes = 0;
   std::int64_t buffers = 0;
   SentSegment latest;
+  Index latest_index = 0;
   bool in_order = false;
   while (!scoreboard_.empty()) {
     const SentSegment& head = scoreboard_.front();
@@ -166,7 +184,7 @@ inline void Sender::remove_acked(Time now, Sequence ack, AckFacts& facts) {
     }
     if (head.has(SentSegment::kEverRetransmitted)) {
       facts.retransmission_acked = true;
-      if (!head.has(SentSegment::kSacked)) rack_advance(now, head);
+      if (!head.has(SentSegment::kSacked)) note_arrival(now, scoreboard_.first(), head);
     } else if (!head.has(SentSegment::kSacked)) {
       if (facts.acked == 0 || facts.first_acked == Time::never()) facts.first_acked = head.sent;
       facts.last_acked = head.sent;
@@ -174,6 +192,7 @@ inline void Sender::remove_acked(Time now, Sequence ack, AckFacts& facts) {
         facts.lowest_late = std::min(facts.lowest_late, head.begin);
       if (head.end() <= recovery_point_) facts.original_arrived = true;
       latest = head;
+      latest_index = scoreboard_.first();
       in_order = true;
     }
     if (!head.has(SentSegment::kSacked)) {
@@ -187,7 +206,7 @@ inline void Sender::remove_acked(Time now, Sequence ack, AckFacts& facts) {
     scoreboard_.pop();
   }
   // Originals leave in order, so the last one stands for all of them.
-  if (in_order) rack_advance(now, latest);
+  if (in_order) note_arrival(now, latest_index, latest);
   if (bytes > 0) buffer_.release(bytes, buffers);
   if (rack_) note_reordering(facts.lowest_late);
   sample_rtt(now, facts);
@@ -216,6 +235,7 @@ inline void Sender::sample_rtt(Time now, AckFacts& facts) {
     const std::uint32_t ticks = std::max<std::uint32_t>(timestamp(now) - facts.echo, 1);
     rtt = newest = stack_.timestamp_tick * std::int64_t{ticks};
   }
+  if (bbr_) facts.latest_rtt = newest;
   if (!rtt) return;
   if (!facts.maybe_delayed || *newest <= rtt_.minimum()) rtt_.sample_minimum(now, *newest);
   rtt_.sample(*rtt, {una_, nxt_});
@@ -240,7 +260,7 @@ void Sender::settle_probe(Time now, Sequence ack, const AckFacts& facts) {
   if (!probe_resent_ || facts.duplicate_of_probe) {
     probe_end_ = 0;
   } else if (ack > probe_end_) {
-    begin_reduction();
+    begin_reduction(false);
     state_ = LossState::reduced;
     end_reduction(now);
     keep_open();
@@ -250,6 +270,7 @@ void Sender::settle_probe(Time now, Sequence ack, const AckFacts& facts) {
 }
 
 inline void Sender::control_window(Time now, const AckFacts& facts) {
+  if (bbr_) return control_by_model(now, facts);
   if (reducing()) {
     if (rack_) reduce(facts);
   } else if (window_was_used()) {
@@ -274,11 +295,13 @@ void Sender::describe(Info& info) const {
   info.timeouts = counts_.timeouts;
   info.tail_probes = counts_.tail_probes;
   info.recoveries = counts_.recoveries;
+  info.mark_reductions = counts_.mark_reductions;
   info.undos = counts_.undos;
   info.persist_probes = counts_.persist_probes;
   info.bytes_acked = static_cast<std::int64_t>(std::min(una_, buffer_.end())) - 1;
   info.send_window = wnd_;
   info.segment_size = segment_size_;
+  info.pacing_rate = pacing_rate_;
   static constexpr const char* kNames[] = {"open", "disorder", "reduced", "recovery", "loss"};
   info.state = kNames[static_cast<int>(state_)];
 }

@@ -32,7 +32,9 @@ void Sender::charge_pacing(Time now, std::int64_t bytes) {
 void Sender::update_pacing_rate() {
   if (!offload_ && !pacing_active()) return;
   double rate = 0;
-  if (rtt_.measured()) {
+  if (bbr_) {
+    rate = bbr_->pacing_rate();
+  } else if (rtt_.measured()) {
     const double factor = window_.size() < window_.threshold() / 2 ? 2.0 : 1.2;
     const auto window = static_cast<double>(std::max(window_.size(), scoreboard_.size()));
     rate = factor * window * static_cast<double>(segment_size_) * 8e6 /
@@ -45,7 +47,8 @@ void Sender::update_pacing_rate() {
     const std::int64_t steps = rtt_.minimum().whole_microseconds() >> 9;  // tcp_tso_rtt_log
     if (steps < 32) burst += kLargestSendBuffer >> steps;
   }
-  burst_segments_ = std::max(std::min(burst, kLargestSendBuffer) / segment_size_, std::int64_t{2});
+  burst_segments_ = std::max(std::min(burst, kLargestSendBuffer) / segment_size_,
+                             bbr_ ? bbr_->least_burst() : std::int64_t{2});
 }
 
 // TCP small queues: about a millisecond of our own packets below the socket, at least two buffers.
@@ -85,7 +88,7 @@ void Sender::validate_window(Time now, bool window_limited) {
   used_when_starved_ = std::max(used_when_starved_, out);
   if (now - window_used_at_ < rtt_.timeout()) return;
   // Unused for an RTO: move half way to what was used (RFC 2861).
-  if (state_ == LossState::open && !writer_waits_) {
+  if (state_ == LossState::open && !writer_waits_ && !bbr_) {
     const std::int64_t used = std::max<std::int64_t>(used_when_starved_, stack_.initial_window);
     if (used < window_.size()) {
       window_.set_threshold(threshold_now());

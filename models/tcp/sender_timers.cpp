@@ -146,7 +146,7 @@ void Sender::on_reorder_timeout(Time now) {
     if (state_ != LossState::recovery) {
       enter_recovery(now);
       facts.delivered = 1;
-      reduce(facts);
+      if (!bbr_) reduce(facts);
     }
     resend_lost(now);
   }

@@ -192,6 +192,9 @@ std::string Want::difference(const Segment& segment) const {
         differs("window scale", scale_, segment.syn.window_scale)})
     if (!text.empty()) return text;
   if ((segment.flags & flags_) != flags_) return fmt::format("flags {:#x} wanted", flags_);
+  if ((segment.flags & absent_) != 0) return fmt::format("flags {:#x} not wanted", absent_);
+  if (ecn_ && *ecn_ != segment.ecn)
+    return fmt::format("ECN field {} wanted", static_cast<int>(*ecn_));
   if (sack_ && *sack_ != blocks_of(segment))
     return "SACK blocks " + blocks_text(*sack_) + " wanted";
   return {};

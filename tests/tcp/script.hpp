@@ -43,6 +43,14 @@ class Packet {
     segment_.flags |= models::tcp::kPush;
     return *this;
   }
+  Packet& flag(models::tcp::Flag one) {
+    segment_.flags |= one;
+    return *this;
+  }
+  Packet& ecn(models::tcp::Ecn field) {
+    segment_.ecn = field;
+    return *this;
+  }
   Packet& fin() {
     segment_.flags |= models::tcp::kFin;
     return *this;
@@ -118,6 +126,14 @@ class Want {
     flags_ |= one;
     return *this;
   }
+  Want& without(models::tcp::Flag one) {
+    absent_ |= one;
+    return *this;
+  }
+  Want& ecn(models::tcp::Ecn field) {
+    ecn_ = field;
+    return *this;
+  }
   Want& sack(std::vector<SackBlock> blocks) {
     sack_ = std::move(blocks);
     return *this;
@@ -135,7 +151,8 @@ class Want {
   std::optional<std::uint32_t> length_, window_, echo_;
   std::optional<std::vector<SackBlock>> sack_;
   std::optional<std::uint8_t> scale_;
-  std::uint8_t flags_ = 0;
+  std::optional<models::tcp::Ecn> ecn_;
+  std::uint8_t flags_ = 0, absent_ = 0;
 };
 
 /// A segment without payload that acknowledges all before `upto`.

@@ -58,7 +58,7 @@ TEST_CASE("BSD counters expire at the n-th tick, up to one tick early", "[sender
 }
 
 CongestionWindow cubic(std::int64_t window) {
-  return CongestionWindow({CongestionAlgorithm::cubic, true, window, ms(4)});
+  return CongestionWindow({CongestionAlgorithm::cubic, experiments::HyStart::on, window, ms(4)});
 }
 
 /// Acknowledges round trips of `rtt` for `span`, one segment at a time.

@@ -130,7 +130,8 @@ TEST_CASE("RFC 6937: PRR sends in proportion to what arrives", "[sender]") {
 
 TEST_CASE("Reno halves and grows by one segment a round trip", "[sender]") {
   using models::tcp::CongestionAlgorithm;
-  models::tcp::CongestionWindow window({CongestionAlgorithm::reno, false, 10, Time{}});
+  models::tcp::CongestionWindow window(
+      {CongestionAlgorithm::reno, experiments::HyStart::off, 10, Time{}});
   window.set_threshold(window.threshold_after_loss(20));
   CHECK(window.threshold() == 10);
   for (int round = 0; round < 5; ++round) {
