@@ -35,7 +35,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
 }
 
 /// In quotes, so that a value stays one value.
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') result += '\\';
@@ -46,7 +46,7 @@ std::string quoted(const std::string& text) {
 
 std::string field(const std::string& key, const std::string& value) {
   const bool number = !value.empty() && value.find_first_not_of("0123456789") == std::string::npos;
-  return quoted(key) + ": " + (number ? value : quoted(value));
+  return in_quotes(key) + ": " + (number ? value : in_quotes(value));
 }
 
 std::string option_of(const std::string& layer, std::string word) {
@@ -57,7 +57,7 @@ std::string option_of(const std::string& layer, std::string word) {
   std::string key = word;
   std::replace(key.begin(), key.end(), '-', '_');
   if (std::find(kSwitches.begin(), kSwitches.end(), key) != kSwitches.end())
-    return quoted(key) + ": on";
+    return in_quotes(key) + ": on";
   for (const MainOption& option : kMainOptions)
     if (option.layer == layer) return field(option.key, word);
   return field(key, "on");
@@ -75,13 +75,13 @@ std::string encapsulation_list(const std::string& letters) {
                         "write --encapsulation vxlan,esp=gcm");
     list += list.empty() ? "" : ", ";
     if (equals == std::string::npos) {
-      list += quoted(name);
+      list += in_quotes(name);
       continue;
     }
     std::string options;
     for (const std::string& word : split(part.substr(equals + 1), '+'))
       options += (options.empty() ? "" : ", ") + option_of(name, word);
-    list += fmt::format("{{{}: {{{}}}}}", quoted(name), options);
+    list += fmt::format("{{{}: {{{}}}}}", in_quotes(name), options);
   }
   return "[" + list + "]";
 }

@@ -247,6 +247,9 @@ LabPlan plan_lab(const Experiment& experiment) {
       plan_nodes(experiment, plan);
       break;
     case experiments::LabType::netns:
+      if (!experiment.hubs.empty()) {
+        throw EnvironmentError("the netns lab builds no hubs: virtual links are full duplex");
+      }
       plan_nodes(experiment, plan);
       plan_links(experiment, plan);
       plan_addresses(plan);

@@ -7,6 +7,8 @@
 #include <set>
 #include <type_traits>
 
+#include "experiments/definition/shared_medium.hpp"
+
 namespace linerate::realnet {
 namespace {
 
@@ -177,7 +179,7 @@ void list_rate(const Link& link, const PlannedLink* planned, ElementList& list) 
                       "token bucket at a rate scaled for full-sized frames; smaller frames pass "
                       "too fast, and the processor may be the limit");
   }
-  if (link.duplex == experiments::Duplex::half) {
+  if (experiments::is_shared(link)) {
     list.ignored("duplex", "virtual links are full duplex", true);
   }
 }

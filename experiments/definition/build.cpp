@@ -266,7 +266,9 @@ void build_experiment(ReadContext& read, ExperimentSpec& spec, Experiment& exper
   experiment.lab = spec.lab;
   build_hosts(context);
   build_switches(context);
+  build_hubs(context);
   build_links(context);
+  check_shared_media(context);
   build_tests(context);
   build_events(context);
   build_judgements(context);

@@ -14,7 +14,7 @@ struct BuildContext {
   ReadContext& read;
   ExperimentSpec& spec;  ///< ends chosen by the build are written back for the resolved file
   Experiment& experiment;
-  std::map<std::string, int> hosts{}, switches{}, tests{};
+  std::map<std::string, int> hosts{}, switches{}, hubs{}, tests{};
 
   /// Reports against `path`, at the place that set it or the nearest above it.
   void error(const std::string& path, std::string message, std::string remedy = {});
@@ -31,7 +31,10 @@ void check_congestion(BuildContext& context, const std::string& path, const std:
 void check_congestion_fits(BuildContext& context, const std::string& path, const std::string& name,
                            const Stack& stack);
 
+void build_hubs(BuildContext& context);
 void build_links(BuildContext& context);
+/// What must hold of hubs and shared links together, once all are known.
+void check_shared_media(BuildContext& context);
 void build_tests(BuildContext& context);
 void build_events(BuildContext& context);
 void build_judgements(BuildContext& context);

@@ -5,6 +5,7 @@
 
 #include "experiments/definition/build.hpp"
 #include "experiments/definition/nearest.hpp"
+#include "experiments/definition/shared_medium.hpp"
 
 namespace linerate::experiments {
 
@@ -27,6 +28,10 @@ class EventBuilder {
     value("delay", LinkAction::delay, spec_.delay, event.delay, "20ms");
     if (spec_.action == LinkAction::up && spec_.lasts)
       error("for", "a link that goes up stays so", "write the time it is down: action down");
+    if (event.link >= 0 &&
+        is_shared(context_.experiment.links[static_cast<std::size_t>(event.link)]))
+      error("link", fmt::format("`{}` shares its medium, which does not change", spec_.link),
+            "choose a full-duplex link");
     if (event.link >= 0) context_.experiment.events.push_back(event);
   }
 

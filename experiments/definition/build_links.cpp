@@ -11,6 +11,7 @@
 #include "experiments/definition/media.hpp"
 #include "experiments/definition/nearest.hpp"
 #include "experiments/definition/pattern.hpp"
+#include "experiments/definition/shared_medium.hpp"
 
 namespace linerate::experiments {
 
@@ -18,11 +19,15 @@ namespace {
 
 std::string rate_text(BitRate rate) { return format_value({.kind = Kind::rate}, to_value(rate)); }
 
+// IEEE 802.3 clause 35: CSMA/CD ends here.
+constexpr BitRate kFastestShared = BitRate::bits_per_second(1'000'000'000);
+
 class LinkBuilder {
  public:
   explicit LinkBuilder(BuildContext& context) : context_(context) {
     for (const auto& [name, index] : context.hosts) nodes_.push_back(name);
     for (const auto& [name, index] : context.switches) nodes_.push_back(name);
+    for (const auto& [name, index] : context.hubs) nodes_.push_back(name);
   }
 
   void build(LinkSpec& spec) {
@@ -31,7 +36,6 @@ class LinkBuilder {
     spec_ = &spec;
     Link link;
     link.name = spec.name;
-    link.duplex = spec.duplex;
     link.length_m = spec.length_m;
     link.delay = spec.delay;
     link.jitter = spec.jitter;
@@ -46,7 +50,9 @@ class LinkBuilder {
       const bool ends_known = ends(link);
       if (rate(link) && ends_known) {
         for (const PortRef& end : link.ends) check_port(end, link);
+        duplex(link);
         impairments(link);
+        if (is_shared(link)) check_shared(link);
       }
     }
     context_.experiment.links.push_back(std::move(link));
@@ -80,9 +86,16 @@ class LinkBuilder {
       if (!resolve_nic(key, text, port, ref)) return false;
     } else if (const auto found = context_.switches.find(node); found != context_.switches.end()) {
       ref = {NodeKind::switch_, found->second, 0};
-      if (!resolve_port(key, node, port, ref)) return false;
+      const auto& ports =
+          context_.experiment.switches[static_cast<std::size_t>(found->second)].port_rates;
+      if (!resolve_port(key, "switch", node, port, static_cast<int>(ports.size()), ref))
+        return false;
+    } else if (const auto hub = context_.hubs.find(node); hub != context_.hubs.end()) {
+      ref = {NodeKind::hub, hub->second, 0};
+      const int ports = context_.experiment.hubs[static_cast<std::size_t>(hub->second)].ports;
+      if (!resolve_port(key, "hub", node, port, ports, ref)) return false;
     } else {
-      error(key, fmt::format("there is no host or switch `{}`", node), suggest(node, nodes_));
+      error(key, fmt::format("there is no host, switch or hub `{}`", node), suggest(node, nodes_));
       return false;
     }
     const auto [use, added] = used_.try_emplace({ref.kind, ref.node, ref.port}, spec_->name);
@@ -108,18 +121,16 @@ class LinkBuilder {
     return false;
   }
 
-  bool resolve_port(const std::string& key, const std::string& node, const std::string& port,
-                    PortRef& ref) {
-    const Switch& device = context_.experiment.switches[static_cast<std::size_t>(ref.node)];
-    const int ports = static_cast<int>(device.port_rates.size());
-    if (ports == 0) return false;  // the switch is wrong already, and says so
+  bool resolve_port(const std::string& key, const char* kind, const std::string& node,
+                    const std::string& port, int ports, PortRef& ref) {
+    if (ports == 0) return false;  // the node is wrong already, and says so
     int number = 0;
     const auto parsed = std::from_chars(port.data(), port.data() + port.size(), number);
     const bool good = parsed.ec == std::errc{} && parsed.ptr == port.data() + port.size();
     if (!good || number < 1 || number > ports) {
       error(key,
-            port.empty() ? fmt::format("the port of switch `{}` is missing", node)
-                         : fmt::format("switch `{}` has no port `{}`", node, port),
+            port.empty() ? fmt::format("the port of {} `{}` is missing", kind, node)
+                         : fmt::format("{} `{}` has no port `{}`", kind, node, port),
             fmt::format("write {}:1 to {}:{}", node, node, ports));
       return false;
     }
@@ -141,12 +152,6 @@ class LinkBuilder {
                           rate_text(*spec_->rate)),
               "give a medium or a rate");
         return false;
-      }
-      if (link.duplex == Duplex::half && !medium->half_duplex) {
-        error("duplex", fmt::format("{} has no half duplex", medium->name), "write full");
-      }
-      if (link.duplex == Duplex::full && !medium->full_duplex) {
-        error("medium", fmt::format("{} is half duplex only", medium->name), "add duplex: half");
       }
       link.medium = medium->name;
       link.rate = medium->rate;
@@ -170,6 +175,15 @@ class LinkBuilder {
     const std::string speed =
         link.medium.empty() ? rate_text(link.rate) : link.medium + ", " + rate_text(link.rate);
     const char* key = link.medium.empty() ? "rate" : "medium";
+    if (end.kind == NodeKind::hub) {
+      const Hub& hub = context_.experiment.hubs[node];
+      if (hub.rate == BitRate{} || hub.rate == link.rate) return;
+      error(
+          key,
+          fmt::format("hub {} repeats at {}, the link is {}", hub.name, rate_text(hub.rate), speed),
+          "a hub has one speed: choose another medium or hub");
+      return;
+    }
     if (end.kind == NodeKind::switch_) {
       const Switch& device = context_.experiment.switches[node];
       if (device.port_rates[port] == BitRate{} || device.port_rates[port] >= link.rate) return;
@@ -186,6 +200,76 @@ class LinkBuilder {
     for (const BitRate rate : nic.rates) can += (can.empty() ? "" : ", ") + rate_text(rate);
     error(key, fmt::format("NIC {}:{} can do {}, the link is {}", host.name, nic.name, can, speed),
           "choose another medium or NIC");
+  }
+
+  /// How the ends come to run. Without autonegotiation each is as it says, a hub half duplex. With
+  /// it at both ends they agree on what both can; with it at one, that end finds the other's speed
+  /// by parallel detection, which says nothing about duplex, and takes half (IEEE 802.3 28.2.3.1).
+  void duplex(Link& link) {
+    const Medium* medium = find_medium(link.medium);
+    bool hub[2];
+    for (int end = 0; end < 2; ++end) hub[end] = link.ends[end].kind == NodeKind::hub;
+    const bool half = hub[0] || hub[1] || (medium && !medium->full_duplex);
+    for (int end = 0; end < 2; ++end)
+      link.duplex[end] = spec_->duplex.given() ? spec_->duplex.at(end)
+                         : half                ? Duplex::half
+                                               : Duplex::full;
+    if (spec_->autonegotiation.given()) negotiate(link, hub);
+    for (int end = 0; end < 2; ++end) {
+      if (hub[end] && link.duplex[end] == Duplex::full)
+        return error("duplex", "a hub is half duplex", "write half, or [full, half] for the other");
+      if (medium && link.duplex[end] == Duplex::half && !medium->half_duplex)
+        return error("duplex", fmt::format("{} has no half duplex", medium->name), "write full");
+      if (medium && link.duplex[end] == Duplex::full && !medium->full_duplex)
+        return error("medium", fmt::format("{} is half duplex only", medium->name),
+                     "remove `duplex`, or write half");
+      if (link.duplex[end] == Duplex::half && link.rate > kFastestShared)
+        return error("duplex", "no medium is half duplex above 1 Gbit/s (IEEE 802.3 clause 35)",
+                     "write full");
+    }
+  }
+
+  void negotiate(Link& link, const bool (&hub)[2]) {
+    const Medium* medium = find_medium(link.medium);
+    bool on[2];
+    for (int end = 0; end < 2; ++end)
+      on[end] = spec_->autonegotiation.at(end) == Autonegotiation::on && !hub[end];
+    if (medium && !medium->name.ends_with("-T") && !medium->name.ends_with("-TX") &&
+        !medium->name.ends_with("-T2") && !medium->name.ends_with("-T4"))
+      return error("autonegotiation",
+                   fmt::format("{} is outside IEEE 802.3 clause 28", medium->name), "remove it");
+    // Clause 40.5.1: it also decides which end is the master of the clock.
+    if (link.rate >= kFastestShared && !(on[0] && on[1]))
+      return error("autonegotiation",
+                   fmt::format("{} does not come up without it", rate_text(link.rate)),
+                   "write on, or a slower medium");
+    if (on[0] && on[1]) {
+      if (link.duplex[0] != link.duplex[1]) link.duplex[0] = link.duplex[1] = Duplex::half;
+    } else {
+      for (int end = 0; end < 2; ++end)
+        if (on[end]) link.duplex[end] = Duplex::half;
+    }
+  }
+
+  /// A shared medium has stations, not a path with a queue, and both directions at once.
+  void check_shared(const Link& link) {
+    const char* remedy = "remove it, or write duplex: full and no hub";
+    if (link.queue || link.egress) error("queue", "a shared medium is no emulated path", remedy);
+    if (link.jitter > Time{}) error("jitter", "the delay of a shared medium is fixed", remedy);
+    for (const Script& script : link.script)
+      if (script.reorder_segment)
+        error("reorder", "frames do not overtake each other on a shared medium", remedy);
+    for (const PortRef& end : link.ends) {
+      const auto node = static_cast<std::size_t>(end.node);
+      const bool pauses =
+          end.kind == NodeKind::switch_ ? context_.experiment.switches[node].pause.has_value()
+          : end.kind == NodeKind::host
+              ? context_.experiment.hosts[node].nics[static_cast<std::size_t>(end.port)].pause
+              : false;
+      if (pauses)
+        error("duplex", "PAUSE frames need full duplex (IEEE 802.3 annex 31B)",
+              "remove `pause`, or write duplex: full");
+    }
   }
 
   void impairments(Link& link) {

@@ -350,7 +350,8 @@ class TestBuilder {
       error(key,
             context_.switches.contains(node)
                 ? fmt::format("`{}` is a switch and sends nothing", node)
-                : fmt::format("there is no host `{}`", node),
+            : context_.hubs.contains(node) ? fmt::format("`{}` is a hub and sends nothing", node)
+                                           : fmt::format("there is no host `{}`", node),
             suggest(node, hosts));
       return std::nullopt;
     }

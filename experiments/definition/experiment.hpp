@@ -158,9 +158,30 @@ struct Switch {
   bool operator==(const Switch&) const = default;
 };
 
-enum class NodeKind { host, switch_ };
+/// Of a 100 Mbit/s repeater (IEEE 802.3 clause 27): I may join different line codes, II may not and
+/// is faster.
+enum class RepeaterClass { none, one, two };
 
-/// One end of a link: the NIC `port` of host `node`, or port `port` (from 0) of switch `node`.
+/// A medium that its ports share: a repeater, or a coaxial segment with its taps. It has no queue;
+/// what one port receives all others send.
+struct Hub {
+  std::string name;
+  int ports = 0;
+  BitRate rate;                   ///< of all ports
+  RepeaterClass repeater_class = RepeaterClass::none;
+  Time latency{};                 ///< of a repeater: from a bit's arrival to its departure
+  std::string medium;             ///< coaxial segment: "10BASE5"; empty: a repeater
+  double length_m = 0;            ///< of the coaxial segment; its taps are spread evenly
+  std::optional<Time> slot;       ///< instead of 512 bit times (4096 at 1 Gbit/s)
+  std::optional<double> cost_eur;
+
+  bool coaxial() const { return !medium.empty(); }
+  bool operator==(const Hub&) const = default;
+};
+
+enum class NodeKind { host, switch_, hub };
+
+/// One end of a link: the NIC `port` of host `node`, or port `port` (from 0) of a switch or hub.
 struct PortRef {
   NodeKind kind = NodeKind::host;
   int node = 0;
@@ -187,7 +208,7 @@ struct Link {
   PortRef ends[2];
   std::string medium;             ///< "1000BASE-T"; empty when only `rate` is given
   BitRate rate;                   ///< of the medium, or as given
-  Duplex duplex = Duplex::full;
+  Duplex duplex[2] = {Duplex::full, Duplex::full};  ///< as the ends have come to run
   double length_m = 0;
   Time propagation{};             ///< length over the medium's velocity
   Time delay{};                   ///< added one way
@@ -381,6 +402,7 @@ struct Experiment {
   std::uint64_t seed = 1;
   std::vector<Host> hosts;
   std::vector<Switch> switches;
+  std::vector<Hub> hubs;
   std::vector<Link> links;
   std::vector<Test> tests;
   std::vector<LinkEvent> events;

@@ -253,6 +253,17 @@ void read_value(ReadContext& context, const Node& node, const std::string& path,
     read_size_point(context, node, path, field);
   } else if constexpr (std::same_as<T, FrameSize>) {
     read_frame_size(context, node, path, rule, field);
+  } else if constexpr (IsEnds<T>::value) {
+    if (node.is_sequence()) {
+      read_list(context, node, path, field.values, rule);
+      if (field.values.size() != 2) {
+        context.diagnostics.error(node.place, path, "a link has two ends",
+                                  "write one value for both, or [first, second]");
+      }
+    } else {
+      field.values.resize(node.is_null() ? 0 : 1);
+      if (!node.is_null()) read_value(context, node, path, field.values[0], rule);
+    }
   } else if constexpr (std::same_as<T, std::vector<Tolerance>>) {
     read_tolerances(context, node, path, rule, field);
   } else if constexpr (IsVector<T>::value) {

@@ -33,6 +33,11 @@ std::vector<std::string> option_names(const std::variant<Options...>&) {
 }
 
 template <class T>
+struct IsEnds : std::false_type {};
+template <class T>
+struct IsEnds<Ends<T>> : std::true_type {};
+
+template <class T>
 constexpr bool kIsScalar =
     std::is_enum_v<T> || std::is_arithmetic_v<T> || std::same_as<T, std::string> ||
     std::same_as<T, Time> || std::same_as<T, Bytes> || std::same_as<T, BitRate>;
@@ -99,7 +104,7 @@ Value to_value(const T& field) {
 template <class T>
 constexpr bool kKeyed =
     std::same_as<T, Host> || std::same_as<T, Nic> || std::same_as<T, SwitchSpec> ||
-    std::same_as<T, Bond> || std::same_as<T, VlanSpec>;
+    std::same_as<T, HubSpec> || std::same_as<T, Bond> || std::same_as<T, VlanSpec>;
 /// … (of VLANs from number to entry) …
 template <class T>
 constexpr bool kNumbered = std::same_as<T, VlanSpec>;
@@ -112,6 +117,7 @@ inline std::string& entry_name(Nic& entry) { return entry.name; }
 inline std::string& entry_name(Bond& entry) { return entry.name; }
 inline std::string& entry_name(VlanSpec& entry) { return entry.name; }
 inline std::string& entry_name(SwitchSpec& entry) { return entry.value.name; }
+inline std::string& entry_name(HubSpec& entry) { return entry.value.name; }
 inline std::string& entry_name(LinkSpec& entry) { return entry.name; }
 inline std::string& entry_name(TestSpec& entry) { return entry.value.name; }
 

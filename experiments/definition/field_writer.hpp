@@ -53,6 +53,8 @@ class FieldWriter {
       return !field.has_value();
     } else if constexpr (std::same_as<T, std::string> || IsVector<T>::value) {
       return field.empty();
+    } else if constexpr (IsEnds<T>::value) {
+      return !field.given();
     } else if constexpr (std::same_as<T, SocketBuffer>) {
       return !field.send && !field.receive;
     } else if constexpr (std::same_as<T, Ports>) {
@@ -85,6 +87,12 @@ class FieldWriter {
         out_ += json_string("imix");
       } else {
         write(field.size, path, rule);
+      }
+    } else if constexpr (IsEnds<T>::value) {
+      if (field.values.size() == 1) {
+        write(field.values[0], path, rule);
+      } else {
+        write_vector(field.values, path, rule);
       }
     } else if constexpr (std::same_as<T, std::vector<Tolerance>>) {
       std::string separator = "{";

@@ -66,6 +66,11 @@ inline constexpr Word kSwitchForwardingWords[] = {
 inline constexpr Word kBufferPolicyWords[] = {{"per-port", int(BufferPolicy::per_port)},
                                               {"shared", int(BufferPolicy::shared)}};
 inline constexpr Word kDuplexWords[] = {{"full", int(Duplex::full)}, {"half", int(Duplex::half)}};
+inline constexpr Word kAutonegotiationWords[] = {{"off", int(Autonegotiation::off)},
+                                                 {"on", int(Autonegotiation::on)}};
+inline constexpr Word kRepeaterClassWords[] = {{"none", int(RepeaterClass::none)},
+                                               {"I", int(RepeaterClass::one)},
+                                               {"II", int(RepeaterClass::two)}};
 inline constexpr Word kTestTypeWords[] = {{"tcp-stream", int(TestType::tcp_stream)},
                                           {"udp-stream", int(TestType::udp_stream)},
                                           {"raw-frames", int(TestType::raw_frames)},
@@ -119,6 +124,8 @@ inline std::span<const Word> words_of(Forwarding) { return kForwardingWords; }
 inline std::span<const Word> words_of(SwitchForwarding) { return kSwitchForwardingWords; }
 inline std::span<const Word> words_of(BufferPolicy) { return kBufferPolicyWords; }
 inline std::span<const Word> words_of(Duplex) { return kDuplexWords; }
+inline std::span<const Word> words_of(Autonegotiation) { return kAutonegotiationWords; }
+inline std::span<const Word> words_of(RepeaterClass) { return kRepeaterClassWords; }
 inline std::span<const Word> words_of(TestType) { return kTestTypeWords; }
 inline std::span<const Word> words_of(EspCipher) { return kEspCipherWords; }
 inline std::span<const Word> words_of(EspMode) { return kEspModeWords; }
@@ -325,6 +332,21 @@ void describe(V& v, SwitchSpec& s) {
 }
 
 template <class V>
+void describe(V& v, HubSpec& s) {
+  v("ports", s.value.ports, "ports, or taps of a coaxial segment",
+    FieldRule{.low = 2, .high = 1024, .required = true});
+  v("rate", s.rate, "of every port: 10Mbit/s, 100Mbit/s or 1Gbit/s", kAtLeastOne);
+  v("class", s.value.repeater_class, "of a 100 Mbit/s repeater");
+  v("latency", s.latency, "of a repeater: from a bit's arrival to its departure");
+  v("medium", s.medium, "makes it a coaxial segment: 10BASE5 or 10BASE2");
+  v("length", s.value.length_m, "of the coaxial segment, over which the taps are spread",
+    FieldRule{.high = 1e6, .kind = Kind::length});
+  v("slot", s.value.slot, "slot time of its stations, instead of 512 bit times (4096 at 1 Gbit/s)",
+    kAtLeastOne);
+  v("cost", s.value.cost_eur, "price of one", kMoney);
+}
+
+template <class V>
 void describe(V& v, Blackhole& s) {
   v("from", s.from, "first moment at which frames are lost", kRequired);
   v("to", s.to, "first moment at which they pass again", kRequired);
@@ -366,7 +388,9 @@ void describe(V& v, LinkSpec& s) {
   v("endpoints", s.endpoints, "the two ends, host:nic or switch:port", kRequired);
   v("medium", s.medium, "Ethernet medium, which decides the rate: 1000BASE-T");
   v("rate", s.rate, "rate, instead of a medium", kAtLeastOne);
-  v("duplex", s.duplex, "full or half");
+  v("duplex", s.duplex, "full or half, of both ends or [one, other]; half at a hub");
+  v("autonegotiation", s.autonegotiation,
+    "on or off, of both ends or [one, other]; not given: each end runs as `duplex` says");
   v("length", s.length_m, "of the cable", FieldRule{.high = 1e9, .kind = Kind::length});
   v("delay", s.delay, "added one way");
   v("jitter", s.jitter, "added, uniform in [0, jitter], order kept");
@@ -379,7 +403,6 @@ void describe(V& v, LinkSpec& s) {
   v("drops", s.drops, "data segments lost at their first transmission");
   v("reorder", s.reorder, "a data segment delivered late");
   v("cost", s.cost_eur, "price of one", kMoney);
-  v.later({"hub"});
 }
 
 template <class V>
@@ -593,6 +616,7 @@ void describe(V& v, ExperimentSpec& s) {
   v("seed", s.seed, "of every random stream");
   v("hosts", s.hosts, "computers by name");
   v("switches", s.switches, "switches by name");
+  v("hubs", s.hubs, "repeaters and coaxial segments by name");
   v("links", s.links, "cables, and paths in place of cables");
   v("tests", s.tests, "what is sent and measured", kRequired);
   v("topology", s.topology, "makes hosts, switches and links of a common network");

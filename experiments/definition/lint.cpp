@@ -61,6 +61,7 @@ std::string size_text(double bytes) {
 std::vector<Diagnostic> lint(const Experiment& experiment) {
   Lint context(experiment);
   lint_devices(context);
+  lint_media(context);
   lint_tests(context);
   return context.take();
 }

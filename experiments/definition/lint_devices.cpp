@@ -40,7 +40,7 @@ void duplex_not_of_medium(Lint& lint) {
   const BitRate fastest_half = BitRate::bits_per_second(1'000'000'000);
   for (const Link& link : lint.experiment().links) {
     const Medium* medium = find_medium(link.medium);
-    const bool half = link.duplex == Duplex::half;
+    const bool half = link.duplex[0] == Duplex::half || link.duplex[1] == Duplex::half;
     const bool fits = medium == nullptr ? !half || link.rate <= fastest_half
                       : half            ? medium->half_duplex
                                         : medium->full_duplex;

@@ -120,7 +120,7 @@ class Entries {
 };
 
 bool is_section(std::string_view key) {
-  return key == "hosts" || key == "switches" || key == "links" || key == "tests";
+  return key == "hosts" || key == "switches" || key == "hubs" || key == "links" || key == "tests";
 }
 
 /// Lays `entry` over the defaults, so that what it says itself stands.
@@ -227,7 +227,7 @@ void merge(Node& base, const Node& over) {
 }
 
 void resolve_copies(Node& root, Budget& budget, Diagnostics& diagnostics) {
-  for (const char* section : {"hosts", "switches", "links", "tests"}) {
+  for (const char* section : {"hosts", "switches", "hubs", "links", "tests"}) {
     Node* container = root.find(section);
     if (container && !container->is_scalar()) {
       Entries(*container, section, budget, diagnostics).resolve_all();

@@ -118,7 +118,7 @@ class Expander {
  public:
   Expander(Budget& budget, Diagnostics& diagnostics) : budget_(budget), diagnostics_(diagnostics) {}
 
-  /// "h[1-32]": {…} in hosts and switches.
+  /// "h[1-32]": {…} in hosts, switches and hubs.
   void keyed(Node& root, const char* section) {
     Node* container = root.find(section);
     if (!container || !container->is_mapping()) return;
@@ -267,6 +267,7 @@ void expand_patterns(Node& root, Budget& budget, Diagnostics& diagnostics) {
   Expander expander(budget, diagnostics);
   expander.keyed(root, "hosts");
   expander.keyed(root, "switches");
+  expander.keyed(root, "hubs");
   expander.listed(root, "links");
   expander.listed(root, "tests");
 }

@@ -139,8 +139,9 @@ class SchemaWriter {
         Json words = Json::array();
         for (const Word& word : rule.words) {
           if (!word.later) words.push_back(word.text);
-          // YAML 1.1 readers turn a plain `off` into false before the schema sees it.
+          // YAML 1.1 readers turn a plain `off` or `on` into a boolean before the schema sees it.
           if (std::string_view(word.text) == "off") words.push_back(false);
+          if (std::string_view(word.text) == "on") words.push_back(true);
         }
         const Json plain{{"enum", words}};
         return any_of({plain, with_source(plain, false), null_shape()});
@@ -201,6 +202,10 @@ class SchemaWriter {
       return scalar(scalar_rule<T>(rule));
     } else if constexpr (std::same_as<T, Loss>) {
       return any_of({shape_of(field.both, rule), shape_of(field.directions, {})});
+    } else if constexpr (IsEnds<T>::value) {
+      typename decltype(field.values)::value_type end{};
+      const Json one = shape_of(end, rule);
+      return any_of({one, {{"type", "array"}, {"items", one}, {"minItems", 2}, {"maxItems", 2}}});
     } else if constexpr (std::same_as<T, std::vector<Tolerance>>) {
       double relative = 0;
       return {{"type", "object"}, {"additionalProperties", shape_of(relative, rule)}};
@@ -261,7 +266,7 @@ std::string experiment_schema() {
   // `defaults` fills in what the entries below it leave out; its values are checked there.
   fields.add("defaults", {{"type", "object"},
                           {"description",
-                           "values for every NIC, and under hosts, switches, links and tests for "
+                           "values for every NIC, and under hosts, switches, hubs, links and tests for "
                            "each of those"}});
   Json root{{"$schema", "http://json-schema.org/draft-07/schema#"},
             {"title", "linerate experiment"},

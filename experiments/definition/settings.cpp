@@ -87,8 +87,8 @@ class Setter {
   /// Whether the children of the node at `depth` are named entries, which a --set cannot invent.
   bool named_entries(std::size_t depth) const {
     if (depth == 1) {
-      return path_[0] == "hosts" || path_[0] == "switches" || path_[0] == "links" ||
-             path_[0] == "tests";
+      return path_[0] == "hosts" || path_[0] == "switches" || path_[0] == "hubs" ||
+             path_[0] == "links" || path_[0] == "tests";
     }
     return depth == 3 && path_[0] == "hosts" && path_[2] == "nics";
   }

@@ -39,6 +39,24 @@ struct SwitchSpec {
   std::optional<BitRate> rate;
 };
 
+struct HubSpec {
+  Hub value;
+  std::optional<BitRate> rate;
+  std::optional<Time> latency;
+  std::optional<std::string> medium;
+};
+
+/// One value for both ends of a link, or one for each: `half`, `[full, half]`.
+template <class T>
+struct Ends {
+  std::vector<T> values;  ///< none: not given
+  bool given() const { return !values.empty(); }
+  T at(int end) const { return values[values.size() == 2 ? static_cast<std::size_t>(end) : 0]; }
+  bool operator==(const Ends&) const = default;
+};
+
+enum class Autonegotiation { off, on };
+
 // What concerns one direction of a link is a list of records, each `from` the node that sends (or
 // "a:eth1", should a node be linked to itself): `drops: [{from: a, data_segments: [40]}]`.
 struct Drops {
@@ -77,7 +95,8 @@ struct LinkSpec {
   std::vector<std::string> endpoints;
   std::optional<std::string> medium;
   std::optional<BitRate> rate;
-  Duplex duplex = Duplex::full;
+  Ends<Duplex> duplex;
+  Ends<Autonegotiation> autonegotiation;
   double length_m = 0;
   Time delay, jitter;
   Loss loss;
@@ -143,6 +162,7 @@ struct ExperimentSpec {
   std::int64_t seed = 1;
   std::vector<Host> hosts;
   std::vector<SwitchSpec> switches;
+  std::vector<HubSpec> hubs;
   std::vector<LinkSpec> links;
   std::vector<TestSpec> tests;
   std::vector<LinkEventSpec> events;

@@ -18,9 +18,9 @@ constexpr std::int64_t kMostPaths = 1'000'000;
 // network of a hundred thousand hosts does not hold the square of its size.
 constexpr std::size_t kMostCachedEntries = 8'000'000;
 
-// Only nodes that pass packets on are vertices: forwarding hosts, and switches once for every VLAN
-// they keep apart. Every other NIC is a leaf whose first and last link is known, so a packet cannot
-// cross a host that does not forward.
+// Only nodes that pass packets on are vertices: forwarding hosts, and switches and hubs once for
+// every VLAN they keep apart. Every other NIC is a leaf whose first and last link is known, so a
+// packet cannot cross a host that does not forward.
 using Network =
     boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, Hop>;
 using Colors = std::vector<boost::default_color_type>;
@@ -124,9 +124,14 @@ struct Topology::Graph {
           nic_tags[static_cast<std::size_t>(end.node)][static_cast<std::size_t>(end.port)] == tag;
       return takes ? host_vertex[static_cast<std::size_t>(end.node)] : kNone;
     }
-    const int vlan = port_vlans[static_cast<std::size_t>(end.node)].inside(end.port, tag);
-    const auto found = switch_vertex.find({end.node, vlan});
-    return vlan == kNone || found == switch_vertex.end() ? kNone : found->second;
+    const auto found = switch_vertex.find(place_of(end, tag));
+    return found == switch_vertex.end() ? kNone : found->second;
+  }
+  /// The switch or hub at one end of a link, and the VLAN inside it that frames with `tag` are in,
+  /// kNone if they may not pass. Hubs stand behind the switches; they repeat any tag.
+  std::pair<int, int> place_of(const PortRef& end, int tag) const {
+    if (end.kind == NodeKind::hub) return {static_cast<int>(port_vlans.size()) + end.node, tag};
+    return {end.node, port_vlans[static_cast<std::size_t>(end.node)].inside(end.port, tag)};
   }
   const Attachment& attachment(int host, int nic) const {
     return attachments[static_cast<std::size_t>(host)][static_cast<std::size_t>(nic)];
@@ -138,7 +143,7 @@ struct Topology::Graph {
 
   Network network;
   std::vector<int> host_vertex;                      // kNone for a host that does not forward
-  std::map<std::pair<int, int>, int> switch_vertex;  // by switch and VLAN inside
+  std::map<std::pair<int, int>, int> switch_vertex;  // by place_of()
   std::vector<bool> by_hosts;                        // by vertex: how it chooses among links
   std::vector<PortVlans> port_vlans;                 // by switch
   std::vector<std::vector<int>> nic_tags;            // by host and NIC
@@ -167,11 +172,15 @@ Topology::Graph::Graph(const Experiment& from) : experiment(&from) {
   for (const Link& link : from.links)
     for (const PortRef& end : link.ends)
       for (const int tag : end.kind == NodeKind::host ? std::vector<int>{} : tags) {
-        const int vlan = port_vlans[static_cast<std::size_t>(end.node)].inside(end.port, tag);
-        if (vlan != kNone) kept_apart.emplace(end.node, vlan);
+        const auto place = place_of(end, tag);
+        if (place.second != kNone) kept_apart.insert(place);
       }
-  for (const auto& place : kept_apart)
-    switch_vertex[place] = add(from.switches[static_cast<std::size_t>(place.first)].hash);
+  for (const auto& place : kept_apart) {
+    const auto node = static_cast<std::size_t>(place.first);
+    // A hub has no links to choose among.
+    switch_vertex[place] =
+        add(node < from.switches.size() ? from.switches[node].hash : FlowHash::flow);
+  }
   for (const Link& link : from.links) {
     const int index = static_cast<int>(ends.size());
     ends.push_back({link.ends[0], link.ends[1]});

@@ -65,6 +65,7 @@ Json write(const PortCounters& port) {
   json["wire_bytes_sent"] = port.wire_bytes_sent;
   json["drops"] = numbers_to_json(port.drops);
   json["peak_queue"] = port.peak_queue;
+  if (!port.figures.empty()) json["figures"] = numbers_to_json(port.figures);
   return json;
 }
 
@@ -185,6 +186,7 @@ PortCounters read_port(const JsonValue& value) {
   port.drops = object.required("drops").map<std::int64_t>(
       [](const JsonValue& count) { return count.integer(); });
   port.peak_queue = object.required("peak_queue").integer();
+  if (const auto figures = object.optional("figures")) port.figures = read_numbers(*figures);
   object.finish();
   return port;
 }

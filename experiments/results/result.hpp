@@ -61,6 +61,7 @@ struct PortCounters {
   std::int64_t wire_bytes_sent = 0;
   std::map<std::string, std::int64_t> drops;  ///< by cause
   std::int64_t peak_queue = 0;                ///< bytes
+  std::map<std::string, double> figures;      ///< what else it counted: "collisions", …
   bool operator==(const PortCounters&) const = default;
 };
 

@@ -118,16 +118,25 @@ std::string hosts_list(const TestResult& test) {
 }
 
 std::string ports_table(const TestResult& test, bool colour) {
-  Grid grid({"port", ">frames sent", ">wire bytes", ">peak queue", "dropped"});
+  const bool more = std::any_of(test.ports.begin(), test.ports.end(),
+                                [](const auto& port) { return !port.second.figures.empty(); });
+  Grid grid({"port", ">frames sent", ">wire bytes", ">peak queue", "dropped",
+             more ? "also counted" : ""});
   for (const auto& [name, port] : test.ports) {
     std::string drops;
     for (const auto& [cause, count] : port.drops)
       if (count != 0) drops += fmt::format("{}{} {}", drops.empty() ? "" : ", ", count, cause);
+    std::string figures;
+    for (const auto& [figure, value] : port.figures)
+      if (value != 0)
+        figures += fmt::format("{}{} {}", figures.empty() ? "" : ", ", figure,
+                               format_quantity(value, value == std::floor(value) ? "count" : ""));
     grid.add({{name},
               {std::to_string(port.frames_sent)},
               {format_quantity(static_cast<double>(port.wire_bytes_sent), "B")},
               {format_quantity(static_cast<double>(port.peak_queue), "B")},
-              {drops, Paint::bad}});
+              {drops, Paint::bad},
+              {figures}});
   }
   return grid.empty() ? "" : grid.text(indent, colour);
 }

@@ -39,6 +39,7 @@ CollisionDomain::CollisionDomain(DomainConfig config)
     : timing_(config.rate),
       separate_pairs_(config.separate_pairs),
       delays_(std::move(config.delays)) {
+  timing_.slot = config.slot.value_or(timing_.slot);
   for (DomainStation& station : config.stations)
     stations_.push_back({.half_duplex = station.half_duplex, .random = std::move(station.random)});
   LINERATE_CHECK(delays_.size() == stations_.size() * stations_.size(),

@@ -40,6 +40,7 @@ struct DomainStation {
 
 struct DomainConfig {
   BitRate rate;
+  std::optional<Time> slot{};  ///< instead of the standard's
   /// A cable with a pair each way and nothing between: what a full-duplex station sends does not
   /// disturb what it receives. False where a hub or the coaxial cable itself mixes the signals.
   bool separate_pairs = false;

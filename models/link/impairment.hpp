@@ -22,10 +22,13 @@ enum class Drop : std::uint8_t {
   bit_error,
   blackhole,
   script,
-  early,  ///< a queue discipline's decision
-  down,   ///< the link was down
+  early,                 ///< a queue discipline's decision
+  down,                  ///< the link was down
+  late_collision,        ///< beyond the slot: a half-duplex station gives the frame up
+  excessive_collisions,  ///< after sixteen attempts too
+  collision,             ///< its sender did not notice
 };
-inline constexpr std::size_t kDropCauses = 8;
+inline constexpr std::size_t kDropCauses = 11;
 const char* name_of(Drop drop);
 
 /// The impairments of one direction of a link. Decides when a frame has been serialized.

@@ -22,6 +22,12 @@ const char* name_of(Drop drop) {
       return "early";
     case Drop::down:
       return "down";
+    case Drop::late_collision:
+      return "late-collision";
+    case Drop::excessive_collisions:
+      return "excessive-collisions";
+    case Drop::collision:
+      return "collision";
   }
   return "";
 }
@@ -122,6 +128,17 @@ Wire::Sent Wire::dropped(Drop cause, Time departure) {
 Drop Wire::judge(Time now, const Packet& packet) {
   if (tap_ != nullptr) tap_->sent(now, index_, free_at_ - gap_, packet);
   return impairment_.judge(now, packet);
+}
+
+Drop Wire::carried(Time now, const Packet& packet) {
+  if (!impaired_) return Drop::none;
+  if (tap_ != nullptr) tap_->sent(now, index_, now, packet);
+  const Drop cause = impairment_.judge(now, packet);
+  if (cause != Drop::none)
+    count_drop(cause);
+  else
+    show_arrival(now, now, packet);
+  return cause;
 }
 
 void Wire::show_arrival(Time now, Time arrival, const Packet& packet) {

@@ -105,6 +105,14 @@ class Wire {
   Time busy() const { return busy_; }
   std::int64_t drops(Drop cause) const { return drops_[static_cast<std::size_t>(cause)]; }
   std::int64_t peak_queue() const { return peak_queue_; }
+  /// The fate of a frame that a shared medium has carried over this wire by `now`.
+  Drop carried(Time now, const Packet& packet);
+  /// Counts what a shared medium has carried over this wire.
+  void count(std::int64_t frames, std::int64_t wire_bytes, Time busy) {
+    frames_ += frames;
+    wire_bytes_ += wire_bytes;
+    busy_ += busy;
+  }
   /// Counts what an EgressPort did in front of this wire.
   void count_drop(Drop cause) { ++drops_[static_cast<std::size_t>(cause)]; }
   void note_queue(std::int64_t bytes) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "experiments/definition/shared_medium.hpp"
 #include "models/network/network.hpp"
 
 namespace linerate::models {
@@ -46,7 +47,7 @@ const std::optional<experiments::EgressSpec>& egress_of(const Experiment& experi
                                                         const experiments::Link& link,
                                                         int from_end) {
   const experiments::PortRef& from = link.ends[from_end];
-  if (link.egress || link.queue) return link.egress;
+  if (link.egress || link.queue || from.kind == NodeKind::hub) return link.egress;
   return from.kind == NodeKind::switch_ ? experiment.switches[from.node].egress
                                         : experiment.hosts[from.node].nics[from.port].egress;
 }
@@ -88,7 +89,8 @@ void Network::build_switches() {
 
 // Whether what one end of a link sends cannot be known when a frame is queued.
 bool Network::decides_late(const experiments::Link& link, int from_end) const {
-  if (egress_of(experiment_, link, from_end)) return true;
+  if (link.ends[from_end].kind == NodeKind::hub) return false;  // its frames are the medium's
+  if (experiments::is_shared(link) || egress_of(experiment_, link, from_end)) return true;
   const auto index = static_cast<int>(&link - experiment_.links.data());
   for (const experiments::LinkEvent& event : experiment_.events)
     if (event.link == index) return true;
@@ -139,6 +141,8 @@ WireConfig Network::wire_config(const experiments::Link& link, int from_end) {
     config.emulated = link.queue || link.egress;
   } else if (link.queue) {
     config.path_queue = link.queue->count();
+  } else if (from.kind == NodeKind::hub) {
+    // A hub has no queue.
   } else if (from.kind == NodeKind::switch_) {
     SwitchState& s = switches_[from.node];
     if (s.buffer) {
@@ -164,6 +168,8 @@ Network::Junction Network::junction_at(const experiments::PortRef& port) const {
                        experiment_.switches[port.node].vlans.empty();
     junction.kind = plain ? Junction::Kind::plain_switch : Junction::Kind::other_switch;
     junction.latency = s.latency;
+  } else if (port.kind == NodeKind::hub) {
+    junction.kind = Junction::Kind::hub;
   } else {
     junction.nic = nic_index(port.node, port.port);
     junction.moderated = nics_[junction.nic].moderated();
@@ -225,10 +231,11 @@ void Network::set_route(TcpEnd& end, std::uint32_t route) const {
   end.host = routes_[route].from_host;
 }
 
-// Whether only switches lie on the way: no host routes.
+// Whether only switches and hubs lie on the way: no host routes.
 bool Network::stays_local(const Route& route) const {
-  return std::all_of(route.wires.begin(), route.wires.end() - 1,
-                     [&](std::uint32_t wire) { return leads_to_switch(wire); });
+  return std::all_of(route.wires.begin(), route.wires.end() - 1, [&](std::uint32_t wire) {
+    return junctions_[wire].kind != Junction::Kind::host;
+  });
 }
 
 tcp::EndpointConfig Network::endpoint_config(const Test& test, int host) const {
@@ -372,6 +379,7 @@ Network::Network(const NetworkConfig& config) : config_(config), experiment_(*co
     for (const experiments::Nic& nic : host.nics) nics_.emplace_back(nic);
   }
   build_wires();
+  build_media();
   build_tests();
   end_base_ = static_cast<std::uint32_t>(wires_.size());
   datagram_base_ = end_base_ + static_cast<std::uint32_t>(ends_.size());

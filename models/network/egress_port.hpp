@@ -40,6 +40,10 @@ struct EgressPort {
   SharedBuffer* buffer = nullptr;
   std::size_t buffer_port = 0;
 
+  /// At a shared medium: which, and as which of its stations.
+  static constexpr std::uint32_t kNone = ~0u;
+  std::uint32_t medium = kNone, station = 0;
+
   bool heeds_pause = false;
   bool down = false;
   std::array<Time, kPriorities> paused_until{};

@@ -43,7 +43,11 @@ inline void Network::on_arrival(Time now, std::uint32_t index) {
   const PacketHandle handle = wire.arrive();
   // The next head is scheduled before anything else, so that it takes this event's place.
   if (wire.in_flight()) engine_->schedule(index, wire.next_arrival(), Kind::arrival, index);
-  Packet& packet = packets_.get(handle);
+  arrive(now, index, handle, packets_.get(handle));
+}
+
+// What becomes of a frame at the end of a wire.
+inline void Network::arrive(Time now, std::uint32_t index, PacketHandle handle, Packet& packet) {
   const Junction& at = junctions_[index];
   const std::uint32_t next = hops_[++packet.hop];
   if (next == kArrived) {
@@ -53,7 +57,7 @@ inline void Network::on_arrival(Time now, std::uint32_t index) {
   Time ready = packet.tail + at.latency;
   if (at.kind != Junction::Kind::plain_switch) [[unlikely]] {
     if (at.kind == Junction::Kind::other_switch)
-      ready = through_switch(now, switches_[at.node], wire, wires_[next], packet);
+      ready = through_switch(now, switches_[at.node], wires_[index], wires_[next], packet);
     else
       ready = stations_[at.node].transmit(stations_[at.node].receive(now));
     if (packet.hop < reframed_.size()) change_framing(packet);
@@ -132,6 +136,8 @@ inline void Network::dispatch(const sim::Event& event) {
       return on_port(now, event.target);
     case Kind::pause:
       return on_pause_refresh(now, event.target, static_cast<unsigned>(event.argument));
+    case Kind::medium:
+      return on_medium(now, event.target);
     case Kind::link_event:
       return on_link_event(now, event.target, event.argument != 0);
     case Kind::round:
@@ -178,6 +184,7 @@ bool Network::run() {
   engine_->run(*this, Time::never(), stop, 1024);
   if (capture_) capture_->finish(engine_->now());
   check_conservation();
+  count_media();
   complete_ = !stopped && !gave_up_;
   return !stopped;
 }
@@ -440,6 +447,7 @@ void Network::check_conservation() {
   for (ReceiveQueue& nic : nics_) held += static_cast<std::int64_t>(nic.waiting().size());
   for (const auto& port : ports_)
     if (port) held += port->holds();
+  for (const auto& medium : media_) held += medium->domain.holds();
   held += between_ports_;
   LINERATE_CHECK(held == static_cast<std::int64_t>(packets_.live()),
                  "every packet is delivered, dropped or still somewhere");

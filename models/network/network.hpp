@@ -14,6 +14,7 @@
 #include "experiments/definition/topology.hpp"
 #include "models/capture/capture.hpp"
 #include "models/host/station.hpp"
+#include "models/link/collision_domain.hpp"
 #include "models/link/wire.hpp"
 #include "models/network/egress_port.hpp"
 #include "models/network/flow.hpp"
@@ -83,7 +84,7 @@ class Network {
   Time fabric_busy(std::uint32_t index) const { return switches_[index].fabric.busy(); }
   /// The node a wire leads to.
   bool leads_to_switch(std::uint32_t wire) const {
-    return junctions_[wire].kind != Junction::Kind::host;
+    return junctions_[wire].kind <= Junction::Kind::other_switch;
   }
   std::uint32_t far_node(std::uint32_t wire) const { return junctions_[wire].node; }
   std::int64_t pause_frames(std::uint32_t wire) const { return pause_frames_[wire]; }
@@ -93,6 +94,15 @@ class Network {
   const LatencyRecorder& latencies(std::uint32_t test) const { return latencies_[test]; }
   /// Null for a test without one.
   const Barrier* barrier(std::uint32_t test) const { return barriers_[test].get(); }
+  /// The MAC of a port at a shared medium, or nullptr.
+  const MacCounters* mac(std::uint32_t wire) const {
+    const EgressPort* at = ports_[wire].get();
+    if (at == nullptr || at->medium == EgressPort::kNone) return nullptr;
+    return &media_[at->medium]->domain.counters(at->station);
+  }
+  /// The shared media of the experiment, in the order of experiments::shared_media().
+  std::size_t media() const { return media_.size(); }
+  const CollisionDomain& medium(std::size_t index) const { return media_[index]->domain; }
   bool gave_up() const { return gave_up_; }
   /// Whether every foreground flow ran to its end.
   bool complete() const { return complete_; }
@@ -111,12 +121,13 @@ class Network {
     pause,
     link_event,
     round,
+    medium,
   };
 
   /// What a wire leads to.
   struct Junction {
     /// `plain` switches store and forward at the speed of their ports.
-    enum class Kind : std::uint8_t { plain_switch, other_switch, host };
+    enum class Kind : std::uint8_t { plain_switch, other_switch, host, hub };
     Kind kind = Kind::host;
     std::uint32_t node = 0;
     bool moderated = false;  ///< of a host: its NIC gathers frames before it interrupts
@@ -131,6 +142,14 @@ class Network {
     Station fabric;
     std::unique_ptr<SharedBuffer> buffer;     // shared among ports
     std::optional<std::int64_t> port_memory;  // bytes of each port's own
+  };
+
+  /// What stations share.
+  struct Medium {
+    CollisionDomain domain;
+    std::vector<std::uint32_t> wires;  ///< by station: what it transmits on
+    Time wakes = Time::never();        ///< when its pending event is due
+    bool running = false;              ///< its reports are being heeded
   };
 
   /// The flows of one test stand together: [first, end) of either kind.
@@ -185,6 +204,8 @@ class Network {
 
   // The way of a frame.
   [[gnu::always_inline]] void on_arrival(Time now, std::uint32_t wire);
+  [[gnu::always_inline]] void arrive(Time now, std::uint32_t wire, PacketHandle handle,
+                                     Packet& packet);
   Time through_switch(Time now, SwitchState& at, const Wire& from, const Wire& to,
                       const Packet& packet);
   [[gnu::always_inline]] Wire::Sent transmit(Time now, std::uint32_t wire,
@@ -207,7 +228,7 @@ class Network {
   void release_memory(Time now, EgressPort& port, const Packet& packet);
   bool leaves_its_host(const Packet& packet) const;
   Bytes ip_size(const Packet& packet) const;
-  void let_go_unsent(Time now, const Packet& packet);
+  void let_go(Time now, const Packet& packet);
   void wake_port(EgressPort& port, Time at);
   void on_port(Time now, std::uint32_t wire);
   void count_ingress(Time now, const Packet& packet, std::int64_t bytes);
@@ -222,6 +243,19 @@ class Network {
   void on_link_event(Time now, std::uint32_t event, bool ends);
   void take_down(Time now, EgressPort& port);
   void bring_up(Time now, EgressPort& port);
+
+  // Shared media (media.cpp).
+  void build_media();
+  std::uint32_t next_station(std::uint32_t hop) const;
+  void load_station(Time now, EgressPort& port);
+  void serve_station(Time now, EgressPort& port);
+  void run_medium(Time now, std::uint32_t medium);
+  void on_medium(Time now, std::uint32_t medium);
+  void heed_report(Time now, Medium& medium, const MacReport& report);
+  void leave_station(Time now, EgressPort& port, const Packet& packet);
+  void deliver(Time now, PacketHandle handle, Packet& packet);
+  void count_from(std::uint32_t wire, const MacCounters& counters);
+  void count_media();
 
   // TCP ends and applications.
   void start_flow(Time now, std::uint32_t flow);
@@ -262,6 +296,7 @@ class Network {
   std::vector<std::uint32_t> hops_;      // the wires of every route in order, each with kArrived
   std::vector<std::uint32_t> reframed_;  // by hop, as far as any: which framing begins there
   std::vector<Framing> framings_;        // of IP packets behind routers
+  std::vector<std::unique_ptr<Medium>> media_;
   std::vector<Route> routes_;
   std::vector<TcpEnd> ends_;
   std::vector<TcpFlow> tcp_flows_;  // flow i has ends 2i and 2i+1

@@ -46,7 +46,7 @@ Drop Network::enter_port(Time now, std::uint32_t wire, sim::SlotPool<Packet>::Ta
   if (drop == Drop::none) drop = port.queue.enqueue(now, queued);
   if (drop != Drop::none) {
     wires_[wire].count_drop(drop);
-    let_go_unsent(now, packet);
+    let_go(now, packet);
     packets_.release(frame.handle);
     return drop;
   }
@@ -69,6 +69,7 @@ bool Network::admits(Time now, EgressPort& port, const Packet& packet) {
 
 // Sends what can be sent now and arranges for being called when more can.
 void Network::serve_port(Time now, EgressPort& port) {
+  if (port.medium != EgressPort::kNone) return serve_station(now, port);
   Wire& wire = wires_[port.wire];
   while (!port.down && !(port.queue.empty() && port.control.empty())) {
     if (wire.idle_from() > now) return wake_port(port, wire.idle_from());
@@ -115,7 +116,7 @@ void Network::drop_evicted(Time now, EgressPort& port) {
     const Packet& packet = packets_.get(frame.packet);
     wires_[port.wire].count_drop(Drop::early);
     release_memory(now, port, packet);
-    let_go_unsent(now, packet);
+    let_go(now, packet);
     packets_.release(frame.packet);
   }
   dropped.clear();
@@ -138,8 +139,9 @@ Bytes Network::ip_size(const Packet& packet) const {
       Bytes(std::int64_t{packet.segment.length} + packet.segment.option_bytes));
 }
 
-// A sender whose own queue dropped its segment gets its memory back as if it had been sent.
-void Network::let_go_unsent(Time now, const Packet& packet) {
+// A sender gets its memory back when its device has sent a segment, or its own queue has dropped
+// it.
+void Network::let_go(Time now, const Packet& packet) {
   if (!leaves_its_host(packet)) return;
   const std::uint32_t sender = packet.receiver ^ 1u;
   TcpEnd& end = ends_[sender];
@@ -305,7 +307,7 @@ void Network::take_down(Time now, EgressPort& port) {
     const Packet& packet = packets_.get(frame->packet);
     wire.count_drop(Drop::down);
     release_memory(now, port, packet);
-    let_go_unsent(now, packet);
+    let_go(now, packet);
     packets_.release(frame->packet);
   }
   drop_evicted(now, port);

@@ -347,7 +347,15 @@ std::map<std::string, experiments::PortCounters> ports_of(const Subject& s) {
       const std::int64_t lost = s.network.receive_drops(s.network.nic_index(from.node, from.port));
       if (lost > 0) counters.drops["receive-ring"] = lost;
     } else {
-      name = s.experiment.switches[from.node].name + ":" + std::to_string(from.port + 1);
+      const bool hub = from.kind == experiments::NodeKind::hub;
+      name = (hub ? s.experiment.hubs[from.node].name : s.experiment.switches[from.node].name) +
+             ":" + std::to_string(from.port + 1);
+    }
+    if (const MacCounters* mac = s.network.mac(static_cast<std::uint32_t>(i))) {
+      counters.figures["deferred"] = static_cast<double>(mac->deferred);
+      counters.figures["collisions"] = static_cast<double>(mac->collisions);
+      counters.figures["late_collisions"] = static_cast<double>(mac->late_collisions);
+      counters.figures["excessive_collisions"] = static_cast<double>(mac->excessive_collisions);
     }
     ports[name] = counters;
   }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "experiments/definition/shared_medium.hpp"
 #include "experiments/results/quantity.hpp"
 #include "models/report/report.hpp"
 
@@ -62,6 +63,7 @@ void add_links(const Subject& s, double goodput, std::vector<Limit>& limits) {
   for (const std::uint32_t index : data_wires(s)) {
     const Wire& wire = s.network.wires()[index];
     const experiments::Link& link = s.experiment.links[index / 2];
+    if (experiments::is_shared(link)) continue;  // add_media() has them
     const double busy = wire.busy().seconds() / span;
     const auto rate = static_cast<double>(wire.rate().bits_per_second());
     limits.push_back(
@@ -70,6 +72,36 @@ void add_links(const Subject& s, double goodput, std::vector<Limit>& limits) {
                                format_quantity(busy * rate, "bit/s"),
                                format_quantity(rate, "bit/s"), format_quantity(goodput, "bit/s")),
                    fmt::format("links.{}.{}", link.name, link.medium.empty() ? "rate" : "medium")));
+  }
+}
+
+// A shared medium is used while one of its stations has a frame to send: gaps, collisions and
+// back-off are part of what it costs to share it.
+void add_media(const Subject& s, double goodput, std::vector<Limit>& limits) {
+  const double span = active_span(s).span().seconds();
+  if (span <= 0 || s.network.media() == 0) return;
+  const std::vector<std::uint32_t> wires = data_wires(s);
+  const auto shared = experiments::shared_media(s.experiment);
+  for (std::size_t i = 0; i < shared.size(); ++i) {
+    const bool crossed = std::any_of(wires.begin(), wires.end(), [&](std::uint32_t wire) {
+      const std::vector<int>& links = shared[i].links;
+      return std::find(links.begin(), links.end(), static_cast<int>(wire / 2)) != links.end();
+    });
+    if (!crossed) continue;
+    const CollisionDomain& domain = s.network.medium(i);
+    const double carrying = domain.carrying(s.network.now()).seconds() / span;
+    std::int64_t collisions = 0;
+    for (std::uint32_t station = 0; station < domain.stations(); ++station)
+      collisions += domain.counters(station).collisions;
+    limits.push_back(make_limit(
+        s, "medium " + shared[i].path.substr(shared[i].path.find('.') + 1),
+        domain.wanted(s.network.now()).seconds() / span,
+        fmt::format("{} stations share {}: {:.1f} % of the time somebody sends, {} attempts "
+                    "collided; {} of it is this test's payload",
+                    domain.stations(),
+                    format_quantity(static_cast<double>(shared[i].rate.bits_per_second()), "bit/s"),
+                    100 * std::min(carrying, 1.0), collisions, format_quantity(goodput, "bit/s")),
+        shared[i].path + (shared[i].hubs.empty() ? ".duplex" : ".rate")));
   }
 }
 
@@ -112,6 +144,10 @@ std::string congestion_parameter(const Subject& s) {
     const std::string link = "links." + s.experiment.links[index / 2].name;
     if (wire.drops(Drop::loss) > 0) return link + ".loss";
     if (wire.drops(Drop::bit_error) > 0) return link + ".bit_error_rate";
+    if (wire.drops(Drop::late_collision) + wire.drops(Drop::excessive_collisions) +
+            wire.drops(Drop::collision) >
+        0)
+      return link + ".duplex";
     if (wire.drops(Drop::queue) > 0) {
       const experiments::PortRef& from = s.experiment.links[index / 2].ends[index % 2];
       if (from.kind == experiments::NodeKind::switch_)
@@ -172,7 +208,8 @@ void add_waits(const Subject& s, std::vector<Limit>& limits) {
 }
 
 bool is_line(const Limit& limit) {
-  return limit.resource.rfind("link ", 0) == 0 || limit.resource.rfind("switch ", 0) == 0;
+  return limit.resource.rfind("link ", 0) == 0 || limit.resource.rfind("switch ", 0) == 0 ||
+         limit.resource.rfind("medium ", 0) == 0;
 }
 
 void add_application(const Subject& s, std::vector<Limit>& limits) {
@@ -198,6 +235,7 @@ void add_application(const Subject& s, std::vector<Limit>& limits) {
 std::vector<Limit> limits_of(const Subject& s, double goodput) {
   std::vector<Limit> limits;
   add_links(s, goodput, limits);
+  add_media(s, goodput, limits);
   add_fabrics(s, limits);
   const std::size_t links = limits.size();
   add_waits(s, limits);

@@ -94,7 +94,7 @@ TEST_CASE("a cable longer than its medium reaches") {
 
 TEST_CASE("a duplex the medium does not have") {
   Experiment experiment = sound();
-  experiment.links[0].duplex = Duplex::half;
+  experiment.links[0].duplex[0] = experiment.links[0].duplex[1] = Duplex::half;
   CHECK(lint(experiment).empty());  // legal to clause 35, if never sold
   experiment.links[0].medium = "10GBASE-T";
   experiment.links[0].rate = gigabits(10);
@@ -104,7 +104,7 @@ TEST_CASE("a duplex the medium does not have") {
   experiment.links[0].medium = "10BASE2";
   experiment.links[0].rate = BitRate::bits_per_second(10'000'000);
   CHECK(lint(experiment).empty());
-  experiment.links[0].duplex = Duplex::full;
+  experiment.links[0].duplex[0] = experiment.links[0].duplex[1] = Duplex::full;
   CHECK(says(warning(experiment, "links.a-b.duplex").message, "half duplex only"));
 }
 
