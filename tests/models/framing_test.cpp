@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/definition/fragments.hpp"
+
 using linerate::BitRate;
 using linerate::Bytes;
 namespace experiments = linerate::experiments;
