@@ -29,24 +29,26 @@ class Wrapping {
   Wrapping(int ip, EncapsulatedPath& path) : ip_(ip), path_(path) {}
 
   void send(const Nic& nic) {
-    const int ip = outer_ip_version(around_, ip_);
+    const int ip = outer_ip_version(around_.encapsulations, ip_);
     for (Layer& layer : encapsulation_layers(nic.encapsulation, ip, nic.mtu))
-      layers_.push_back(std::move(layer));
-    around_.insert(around_.end(), nic.encapsulation.begin(), nic.encapsulation.end());
+      around_.layers.push_back(std::move(layer));
+    around_.encapsulations.insert(around_.encapsulations.end(), nic.encapsulation.begin(),
+                                  nic.encapsulation.end());
   }
 
-  void pass(const Nic& nic) { path_.mtu = std::min(path_.mtu, inner_mtu(layers_, nic.mtu)); }
+  void pass(const Nic& nic) { path_.mtu = std::min(path_.mtu, inner_mtu(around_.layers, nic.mtu)); }
 
   void receive(const Experiment& experiment, const PortRef& port, bool last) {
     const Host& host = experiment.hosts[static_cast<std::size_t>(port.node)];
     const Nic& nic = host.nics[static_cast<std::size_t>(port.port)];
+    const std::vector<Encapsulation>& all = around_.encapsulations;
     const std::vector<Encapsulation>& expected = nic.encapsulation;
     const std::size_t count = expected.size();
-    bool fits = count <= around_.size() &&
-                std::equal(expected.begin(), expected.end(), around_.end() - long(count));
-    const std::vector<Encapsulation> arrived = around_;
-    drop(std::min(count, around_.size()));
-    while (!around_.empty() && (last || !tunnels(around_.back()))) {
+    bool fits = count <= all.size() &&
+                std::equal(expected.begin(), expected.end(), all.end() - long(count));
+    const std::vector<Encapsulation> arrived = all;
+    drop(std::min(count, all.size()));
+    while (!all.empty() && (last || !tunnels(all.back()))) {
       fits = false;
       drop(1);
     }
@@ -56,18 +58,18 @@ class Wrapping {
                           list_text(expected), list_text(arrived))};
   }
 
-  const std::vector<Layer>& layers() const { return layers_; }
+  const EncapsulatedHop& around() const { return around_; }
 
  private:
   void drop(std::size_t count) {
-    around_.resize(around_.size() - count);
-    layers_.resize(layers_.size() - count);
+    const std::size_t left = around_.layers.size() - count;
+    around_.encapsulations.resize(left);
+    around_.layers.resize(left);
   }
 
   int ip_;
   EncapsulatedPath& path_;
-  std::vector<Encapsulation> around_;
-  std::vector<Layer> layers_;  // of the same
+  EncapsulatedHop around_;
 };
 
 }  // namespace
@@ -89,7 +91,7 @@ EncapsulatedPath encapsulated_path(const Experiment& experiment, const std::vect
       wrapping.send(nic(from));
       wrapping.pass(nic(from));
     }
-    result.hops.push_back(wrapping.layers());
+    result.hops.push_back(wrapping.around());
     if (to.kind == NodeKind::host) {
       wrapping.pass(nic(to));
       wrapping.receive(experiment, to, i + 1 == path.size());

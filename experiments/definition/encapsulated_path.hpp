@@ -11,6 +11,12 @@
 
 namespace linerate::experiments {
 
+/// What is around an IP packet on one hop, from the packet outwards.
+struct EncapsulatedHop {
+  std::vector<Encapsulation> encapsulations;
+  std::vector<Layer> layers;  ///< of the same
+};
+
 /// A NIC puts its encapsulations around what it sends and takes the same off what it receives.
 /// Tags, labels and sessions end at the next host; a tunnel passes hosts whose NICs have none.
 struct EncapsulatedPath {
@@ -19,7 +25,7 @@ struct EncapsulatedPath {
     PortRef nic;
     std::string message;
   };
-  std::vector<std::vector<Layer>> hops;  ///< by hop, from the packet outwards
+  std::vector<EncapsulatedHop> hops;
   /// Largest IP packet that every NIC on the way takes as it is there. Path MTU discovery (RFC
   /// 1191, 8201) finds it.
   Bytes mtu;

@@ -58,10 +58,10 @@ DataPath data_path(const Lint& lint, const Test::Pair& ends, int ip) {
   for (std::size_t i = 0; i < path.hops.size(); ++i) {
     const Hop& hop = path.hops[i];
     const Link& link = lint.link(hop);
-    const Bytes frame = frame_of_packet(expand(encapsulated.hops[i], path.mtu));
+    const Bytes frame = frame_of_packet(expand(encapsulated.hops[i].layers, path.mtu));
     if (path.slowest == nullptr || link.rate < path.slowest->rate) {
       path.slowest = &link;
-      path.around = encapsulated.hops[i];
+      path.around = encapsulated.hops[i].layers;
     }
     seconds += 2 * (link.propagation.seconds() + link.delay.seconds());
     seconds += link.jitter.seconds();  // its mean, there and back

@@ -124,10 +124,10 @@ Ledger datagram_ledger(const Carriage& carriage, Bytes datagram, Bytes mtu) {
   if (packets.count == 1) return udp_framing(carriage).ledger(datagram);
   const auto add = [](std::vector<Part>& to, const std::vector<Part>& parts, std::int64_t times) {
     for (const Part& part : parts) {
-      const auto same = std::find_if(to.begin(), to.end(),
-                                     [&](const Part& own) { return own.name == part.name; });
-      if (same == to.end()) to.push_back({part.name, Bytes(0)});
-      (same == to.end() ? to.back() : *same).size += part.size * times;
+      auto own = std::find_if(to.begin(), to.end(),
+                              [&](const Part& other) { return other.name == part.name; });
+      if (own == to.end()) own = to.insert(to.end(), {part.name, Bytes(0)});
+      own->size += part.size * times;
     }
   };
   Ledger sum{.payload = datagram,

@@ -19,7 +19,7 @@ void Network::follow_encapsulation(Route& route, const std::vector<experiments::
     // Hosts change what is around a packet, switches with VLANs its tag.
     const Carriage here{.ip = ip,
                         .vlan = path[i].tag != 0 ? Vlan::tagged : Vlan::untagged,
-                        .encapsulation = around.hops[i]};
+                        .encapsulation = around.hops[i].layers};
     if (i == 0) route.carriage = here;
     if (i > 0 && here != before) {
       reframed_.resize(route.first_hop + i, kSameFraming);
