@@ -6,6 +6,7 @@
 #include <map>
 
 #include "experiments/definition/encapsulated_path.hpp"
+#include "experiments/definition/fields.hpp"
 #include "experiments/definition/fragments.hpp"
 #include "experiments/definition/lint_rules.hpp"
 
@@ -138,8 +139,25 @@ Bytes wire_of_packet(const DataPath& path, Bytes packet) {
   return wire_size(frame_of_packet(expand(path.around, packet)));
 }
 
+// Bits on the wire per second that open arrivals bring: the mean payload of one in full frames.
+double arriving_wire_rate(const Test& test, const DataPath& path) {
+  const double arrivals = test.arrivals->rate() * 8;
+  double payload = test.sizes ? mean_size(*test.sizes) : 0;
+  if (test.type == TestType::raw_frames)
+    return arrivals * (test.sizes ? payload + 20 : count_of(wire_size(test.frame_sizes.front())));
+  const Bytes header = test.type == TestType::udp_stream ? kUdpHeader : kTcpHeader;
+  if (!test.sizes && test.type == TestType::udp_stream) payload = count_of(test.datagram);
+  if (!test.sizes && test.type == TestType::tcp_stream) payload = count_of(*test.bytes);
+  if (test.type == TestType::request_response)
+    payload = std::max(test.sizes ? payload : count_of(test.response), count_of(test.request));
+  const double room = count_of(path.mtu - ip_header(test) - header);
+  const double around = count_of(wire_of_packet(path, path.mtu)) - room;
+  return arrivals * (payload + std::max(1.0, payload / room) * around);
+}
+
 // Bits on the wire per second that one flow of a test asks for; 0 if it asks for no rate.
 double asked_wire_rate(const Test& test, const DataPath& path) {
+  if (test.arrivals) return arriving_wire_rate(test, path);
   if (test.type == TestType::udp_stream && test.rate) {
     const Fragments packets = fragments(test.ip, test.datagram + kUdpHeader, path.mtu);
     const Bytes wire = wire_of_packet(path, packets.full) * (packets.count - 1) +
@@ -161,11 +179,15 @@ void rate_above_line(Lint& lint, const Test& test, const std::vector<DataPath>& 
     const std::int64_t flows = flows_by_nic[{path.ends.from_host, path.ends.from_nic}];
     const double asked = asked_wire_rate(test, path) * static_cast<double>(flows);
     if (asked <= bits_per_second(path.slowest->rate)) continue;
-    lint.warn(test_path(test, test.frame_rate ? "frame_rate" : "rate"),
+    lint.warn(test_path(test, test.arrivals     ? "arrivals"
+                              : test.frame_rate ? "frame_rate"
+                                                : "rate"),
               fmt::format("{} asks for {} on the wire in {} flow{}, {} carries {}",
                           ends_text(lint, path), rate_text(asked), flows, flows == 1 ? "" : "s",
                           path.slowest->name, rate_text(path.slowest->rate)),
-              "the excess is dropped or never sent; ask for less to see a loss-free rate");
+              test.arrivals
+                  ? "what comes piles up without end; a lower rate, or smaller sizes"
+                  : "the excess is dropped or never sent; ask for less to see a loss-free rate");
   }
 }
 
@@ -356,7 +378,7 @@ void tiny_writes(Lint& lint, const Test& test) {
 
 void short_after_omit(Lint& lint, const Test& test) {
   const Time judged = test.duration - test.omit;
-  if (test.bytes || test.omit == Time{} || judged >= Time::seconds(1)) return;
+  if (!timed(test) || test.omit == Time{} || judged >= Time::seconds(1)) return;
   lint.warn(test_path(test, "omit"),
             fmt::format("of {} only {} are left after omitting {}: too short for a steady figure",
                         time_text(test.duration), time_text(judged), time_text(test.omit)),

@@ -34,8 +34,13 @@ Time crossing(const Subject& s, const TcpEnd& from, std::uint32_t wire_bytes) {
 Time unloaded_time(const Subject& s, const TcpEnd& sender, const TcpEnd& receiver,
                    std::int64_t size) {
   const std::int64_t segment = std::max<std::int64_t>(1, sender.endpoint.info().segment_size);
+  const experiments::Stack& stack =
+      s.experiment.hosts[s.network.route(sender.route).from_host].stack;
+  const Bytes options = tcp_option_bytes({.timestamps = stack.timestamps,
+                                          .sack_blocks = 0,
+                                          .connection_count = stack.connection_count});
   auto wire_bytes = [&](std::int64_t payload) {
-    return static_cast<std::uint32_t>(sender.framing.wire_size(Bytes(payload)).count());
+    return static_cast<std::uint32_t>(sender.framing.wire_size(Bytes(payload) + options).count());
   };
   Time slowest{};
   const std::uint32_t first = wire_bytes(std::min(segment, size)),

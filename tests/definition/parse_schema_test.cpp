@@ -148,6 +148,8 @@ TEST_CASE("every preset can be used, and a stack's names every parameter with it
           name.find("10g") != std::string::npos) {
         sections.links = "\n  - {endpoints: [\"a:eth0\", \"b:eth0\"], rate: 10Gbit/s}";
       }
+    } else if (kind == "sizes") {
+      sections.tests = "\n  - {name: t, type: tcp-stream, from: a, to: b, sizes: " + name + "}";
     } else if (kind == "stacks") {
       sections.hosts = "\n  a: {stack: " + name + ", nics: {eth0: {}}}\n  b: {like: a}";
       const json file = yaml_to_json(std::string(text));
