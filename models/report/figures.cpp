@@ -146,7 +146,7 @@ void stream_figures(const Subject& s, FigureValues& out) {
   double sum = 0;
   for (const double rate : rates) sum += rate;
   out["goodput"] = s.test.clock == Clock::standard ? volumes[0].rate() + volumes[1].rate() : sum;
-  if (rates.size() > 1) {
+  if (rates.size() > 1 && !s.test.arrivals && !s.test.sizes) {  // of like flows
     out["goodput.min"] = *std::min_element(rates.begin(), rates.end());
     out["fairness"] = jain(rates);
   }

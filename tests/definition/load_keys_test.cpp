@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "experiments/definition/lint.hpp"
 #include "tests/definition/parse_fixture.hpp"
 
 using namespace linerate;
@@ -81,6 +82,17 @@ TEST_CASE("loads that do not fit say why, and what to write") {
   CHECK(says("type: udp-stream, ip: 6, frame_size: imix", "has no room"));
   CHECK(says("type: raw-frames, frame_size: imixx", "a size needs a unit"));
   CHECK(says("type: tcp-stream, priority: 8", "7"));
+}
+
+TEST_CASE("open arrivals beyond the line are a warning") {
+  // 80 flows a second of 1.7 MB are 1.1 Gbit/s of payload, 60 are 0.82.
+  const auto warnings = [](const char* rate) {
+    return lint(parse(with(std::string("type: tcp-stream, sizes: web-search, ") +
+                           "arrivals: {poisson: " + rate + "}")));
+  };
+  REQUIRE(warnings("80/s").size() == 1);
+  CHECK(format(warnings("80/s").front()).find("piles up without end") != std::string::npos);
+  CHECK(warnings("60/s").empty());
 }
 
 TEST_CASE("a distribution of one's own is a file of ./profiles") {
