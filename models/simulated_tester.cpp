@@ -40,8 +40,12 @@ Counts counts_of(const Network& network, Time from, Time to) {
   return counts;
 }
 
-// Where most frames were lost: "s1:2 (queue)".
-std::string worst_port(const Subject& subject) {
+// What is full, or else where most frames were lost: "link s1-b", "s1:2 (queue)".
+std::string limit_of(const Subject& subject) {
+  const std::vector<experiments::Limit> limits = limits_of(subject, 0);
+  constexpr double kBusy = 0.97;
+  if (!limits.empty() && limits.front().binds && limits.front().utilisation >= kBusy)
+    return limits.front().resource;
   std::string worst;
   std::int64_t most = 0;
   for (const auto& [port, counters] : ports_of(subject)) {
@@ -162,7 +166,7 @@ TrialOutcome SimulatedTester::run(const TrialRequest& request) {
     const auto uncertain = static_cast<std::int64_t>(2 * network.datagram_flows().size());
     if (lost == 0 && counts.due - counts.window <= uncertain) outcome.received = outcome.sent;
   }
-  if (lost > 0) outcome.lost_at = worst_port({experiment_, tests.front(), 0, network});
+  if (outcome.lost() > 0) outcome.limited_by = limit_of({experiment_, tests.front(), 0, network});
   return outcome;
 }
 

@@ -80,8 +80,8 @@ SearchResult throughput_of(const Test& test, Tester& tester, Bytes size, SizeRes
   if (found.load <= 0) out.note("every load lost more than is allowed");
   if (found.generator_limited)
     out.note("inconclusive: the tester could not offer more; the device may be faster");
-  if (found.failure && !found.failure->lost_at.empty())
-    out.note(fmt::format("above it frames are lost at {}", found.failure->lost_at));
+  if (found.failure && !found.failure->limited_by.empty())
+    out.note("limited by " + found.failure->limited_by);
   return found;
 }
 

@@ -37,7 +37,7 @@ struct TrialOutcome {
   bool generator_limited =
       false;  ///< the tester could not offer the load: says nothing of a device
   std::optional<Latencies> latency{};
-  std::string lost_at{};  ///< where most of them were lost, if the tester can tell
+  std::string limited_by{};  ///< what lost them, if the tester can tell: "switch s1 fabric"
 
   std::int64_t lost() const { return sent > received ? sent - received : 0; }
   double loss() const {

@@ -9,8 +9,9 @@ constexpr std::uint32_t kSectionHeader = 0x0a0d0d0a, kInterface = 1, kEnhancedPa
 constexpr std::uint32_t kByteOrderMagic = 0x1a2b3c4d;
 constexpr std::uint16_t kEndOfOptions = 0, kUserApplication = 4, kInterfaceName = 2,
                         kInterfaceSpeed = 8, kTimeResolution = 9, kPacketFlags = 2;
-constexpr std::uint16_t kEthernet = 1;                    // LINKTYPE_ETHERNET
-constexpr std::uint8_t kPicoseconds = 12;                 // 10^-12 s
+constexpr std::uint16_t kEthernet = 1;  // LINKTYPE_ETHERNET
+// 10^-9 s: readers in use overflow where a second has more parts.
+constexpr std::uint8_t kNanoseconds = 9;
 constexpr std::size_t kPacketBlockOverhead = 32 + 8 + 4;  // fixed fields, flags, end of options
 
 std::size_t padded(std::size_t n) { return (n + 3) / 4 * 4; }
@@ -70,7 +71,7 @@ PcapngWriter::PcapngWriter(std::ostream& out, const Interface& interface) : out_
   description.option(kInterfaceName, interface.name);
   description.option(kInterfaceSpeed, static_cast<std::uint64_t>(interface.speed.bits_per_second()),
                      8);
-  description.option(kTimeResolution, kPicoseconds, 1);
+  description.option(kTimeResolution, kNanoseconds, 1);
   write(description.finish());
 }
 
@@ -78,7 +79,7 @@ void PcapngWriter::add(Time at, std::span<const std::uint8_t> bytes, std::uint32
                        CaptureDirection direction) {
   Block packet(kEnhancedPacket);
   packet.number(0, 4);  // the interface
-  const auto time = static_cast<std::uint64_t>(at.picoseconds());
+  const auto time = static_cast<std::uint64_t>(at.picoseconds() / 1000);
   packet.number(time >> 32, 4);
   packet.number(time & 0xffffffff, 4);
   packet.number(bytes.size(), 4);

@@ -19,7 +19,7 @@ class PcapngWriter {
     std::string name;  ///< "a:eth0"
     BitRate speed;
   };
-  /// Writes the section and interface blocks: Ethernet without FCS, time stamps in picoseconds.
+  /// Writes the section and interface blocks: Ethernet without FCS, time stamps in nanoseconds.
   PcapngWriter(std::ostream& out, const Interface& interface);
 
   /// Appends a frame: the bytes kept of it and its length on the wire, both without FCS.

@@ -23,7 +23,7 @@ constexpr std::uint16_t kPortNatTraversal = 4500, kPortVxlan = 4789, kPortGeneve
                         kPortWireGuard = 51820;
 constexpr std::size_t kMacBytes = 12;
 
-void put(Octets& out, std::uint64_t value, int bytes) {
+void append(Octets& out, std::uint64_t value, int bytes) {
   for (int i = bytes - 1; i >= 0; --i)
     out.push_back(static_cast<std::uint8_t>(value >> (8 * i) & 0xff));
 }
@@ -32,7 +32,7 @@ std::uint16_t word_at(const Octets& bytes, std::size_t at) {
   return static_cast<std::uint16_t>(bytes[at] << 8 | bytes[at + 1]);
 }
 
-void patch(Octets& out, std::size_t at, std::uint64_t value) {
+void overwrite(Octets& out, std::size_t at, std::uint64_t value) {
   out[at] = static_cast<std::uint8_t>(value >> 8 & 0xff);
   out[at + 1] = static_cast<std::uint8_t>(value & 0xff);
 }
@@ -76,8 +76,8 @@ class Wrapper {
 
   void tag(std::uint16_t kind, int id) {
     Octets header;
-    put(header, static_cast<std::uint64_t>(id), 2);
-    put(header, type_, 2);
+    append(header, static_cast<std::uint64_t>(id), 2);
+    append(header, type_, 2);
     prepend(header);
     type_ = kind;
   }
@@ -85,11 +85,11 @@ class Wrapper {
   void frame() {
     Octets header;
     // Locally administered addresses behind the tunnel's ends (IEEE 802 8.4).
-    put(header, 0x0201, 2);
-    put(header, ends_.destination + 1, 4);
-    put(header, 0x0201, 2);
-    put(header, ends_.source + 1, 4);
-    put(header, type_, 2);
+    append(header, 0x0201, 2);
+    append(header, ends_.destination + 1, 4);
+    append(header, 0x0201, 2);
+    append(header, ends_.source + 1, 4);
+    append(header, type_, 2);
     prepend(header);
   }
 
@@ -104,24 +104,24 @@ class Wrapper {
   void ip(int version, std::uint8_t protocol, unsigned traffic_class) {
     Octets header;
     if (version == 6) {
-      put(header, 0x60000000u | traffic_class << 20, 4);
-      put(header, length_, 2);
-      put(header, static_cast<std::uint64_t>(protocol) << 8 | 64, 2);
+      append(header, 0x60000000u | traffic_class << 20, 4);
+      append(header, length_, 2);
+      append(header, static_cast<std::uint64_t>(protocol) << 8 | 64, 2);
       for (const std::uint32_t end : {ends_.source, ends_.destination}) {
-        put(header, 0xfd01, 2);  // RFC 4193
-        put(header, 0, 8);
-        put(header, end + 1, 6);
+        append(header, 0xfd01, 2);  // RFC 4193
+        append(header, 0, 8);
+        append(header, end + 1, 6);
       }
     } else {
-      put(header, 0x4500u | traffic_class, 2);
-      put(header, length_ + 20, 2);
-      put(header, ends_.ordinal & 0xffff, 2);
-      put(header, 0x4000, 2);
-      put(header, 64u << 8 | protocol, 2);
-      put(header, 0, 2);
+      append(header, 0x4500u | traffic_class, 2);
+      append(header, length_ + 20, 2);
+      append(header, ends_.ordinal & 0xffff, 2);
+      append(header, 0x4000, 2);
+      append(header, 64u << 8 | protocol, 2);
+      append(header, 0, 2);
       for (const std::uint32_t end : {ends_.source, ends_.destination})
-        put(header, 0xac100000u | ((end + 1) & 0xfffff), 4);  // 172.16.0.0/12, RFC 1918
-      patch(header, 10, internet_checksum(header, 0, header.size()));
+        append(header, 0xac100000u | ((end + 1) & 0xfffff), 4);  // 172.16.0.0/12, RFC 1918
+      overwrite(header, 10, internet_checksum(header, 0, header.size()));
     }
     prepend(header);
     type_ = version == 6 ? kEtherIp6 : kEtherIp4;
@@ -130,10 +130,10 @@ class Wrapper {
   // Without a checksum, as these tunnels may be (RFC 6935 for IPv6).
   void udp(std::uint16_t source, std::uint16_t destination) {
     Octets header;
-    put(header, source, 2);
-    put(header, destination, 2);
-    put(header, length_ + 8, 2);
-    put(header, 0, 2);
+    append(header, source, 2);
+    append(header, destination, 2);
+    append(header, length_ + 8, 2);
+    append(header, 0, 2);
     prepend(header);
   }
 
@@ -151,11 +151,11 @@ class Wrapper {
 
   void wrap(const experiments::Pppoe&, std::uint32_t) {
     Octets header;
-    put(header, 0x1100, 2);
-    put(header, 1, 2);  // session
-    put(header, length_ + 2, 2);
+    append(header, 0x1100, 2);
+    append(header, 1, 2);  // session
+    append(header, length_ + 2, 2);
     // PPP's own numbers (RFC 1661, 5072, 3032).
-    put(header, type_ == kEtherIp4 ? 0x0021u : type_ == kEtherIp6 ? 0x0057u : 0x0281u, 2);
+    append(header, type_ == kEtherIp4 ? 0x0021u : type_ == kEtherIp6 ? 0x0057u : 0x0281u, 2);
     prepend(header);
     type_ = kEtherPppoe;
   }
@@ -165,7 +165,7 @@ class Wrapper {
       const bool bottom = type_ != kEtherMpls;
       Octets label;
       // Labels below 16 are reserved (RFC 3032 2.1).
-      put(label, (16u + static_cast<unsigned>(i)) << 12 | unsigned{bottom} << 8 | 64u, 4);
+      append(label, (16u + static_cast<unsigned>(i)) << 12 | unsigned{bottom} << 8 | 64u, 4);
       prepend(label);
       type_ = kEtherMpls;
     }
@@ -176,13 +176,13 @@ class Wrapper {
     encipher(outside - (s.sci ? 14u : 6u));
     Octets tag;
     // Version 0, encrypted and changed; with or without the identifier (IEEE 802.1AE 9.5).
-    put(tag, s.sci ? 0x2c : 0x0c, 1);
-    put(tag, enciphered < 48 ? enciphered : 0, 1);
-    put(tag, ends_.ordinal + 1, 4);
+    append(tag, s.sci ? 0x2c : 0x0c, 1);
+    append(tag, enciphered < 48 ? enciphered : 0, 1);
+    append(tag, ends_.ordinal + 1, 4);
     if (s.sci) {
-      put(tag, 0x0200, 2);
-      put(tag, ends_.source + 1, 4);
-      put(tag, 1, 2);
+      append(tag, 0x0200, 2);
+      append(tag, ends_.source + 1, 4);
+      append(tag, 1, 2);
     }
     prepend(tag);
     type_ = kEtherMacsec;
@@ -195,14 +195,14 @@ class Wrapper {
   void wrap(const experiments::Gre& s, std::uint32_t) {
     const unsigned inner_class = traffic_class();
     Octets header;
-    put(header, (s.checksum ? 0x8000u : 0u) | (s.key ? 0x2000u : 0u) | (s.sequence ? 0x1000u : 0u),
-        2);
-    put(header, type_, 2);
-    if (s.checksum) put(header, 0, 4);
-    if (s.key) put(header, 1, 4);
-    if (s.sequence) put(header, ends_.ordinal, 4);
+    append(header,
+           (s.checksum ? 0x8000u : 0u) | (s.key ? 0x2000u : 0u) | (s.sequence ? 0x1000u : 0u), 2);
+    append(header, type_, 2);
+    if (s.checksum) append(header, 0, 4);
+    if (s.key) append(header, 1, 4);
+    if (s.sequence) append(header, ends_.ordinal, 4);
     prepend(header);
-    if (s.checksum) patch(bytes_, 4, internet_checksum(bytes_, 0, bytes_.size()));
+    if (s.checksum) overwrite(bytes_, 4, internet_checksum(bytes_, 0, bytes_.size()));
     ip(s.ip, kProtoGre, inner_class);
   }
 
@@ -210,8 +210,8 @@ class Wrapper {
     const unsigned inner_class = traffic_class();
     frame();
     Octets header;
-    put(header, 0x08000000, 4);
-    put(header, static_cast<std::uint64_t>(s.vni) << 8, 4);
+    append(header, 0x08000000, 4);
+    append(header, static_cast<std::uint64_t>(s.vni) << 8, 4);
     prepend(header);
     udp(flow_port(), kPortVxlan);
     ip(s.ip, kProtoUdp, inner_class);
@@ -222,13 +222,13 @@ class Wrapper {
     frame();
     Octets header;
     const auto words = static_cast<unsigned>(s.options.count() / 4);
-    put(header, words << 8, 2);
-    put(header, kEtherBridged, 2);
-    put(header, static_cast<std::uint64_t>(s.vni) << 8, 4);
+    append(header, words << 8, 2);
+    append(header, kEtherBridged, 2);
+    append(header, static_cast<std::uint64_t>(s.vni) << 8, 4);
     // Options of the experimental class, each of at most 31 words behind its own (RFC 8926 3.5).
     for (unsigned left = words; left > 0;) {
       const unsigned data = std::min(left - 1, 31u);
-      put(header, 0xff000000u | data, 4);
+      append(header, 0xff000000u | data, 4);
       header.resize(header.size() + std::size_t{data} * 4);
       left -= data + 1;
     }
@@ -241,8 +241,8 @@ class Wrapper {
     const unsigned inner_class = traffic_class();
     encipher(outside - (s.ip == 6 ? 40u : 20u) - 8 - 16);
     Octets header;
-    put(header, 0x04000000, 4);  // transport data
-    put(header, 0x01000000, 4);  // receiver, little-endian as the counter
+    append(header, 0x04000000, 4);  // transport data
+    append(header, 0x01000000, 4);  // receiver, little-endian as the counter
     for (int i = 0; i < 8; ++i)
       header.push_back(static_cast<std::uint8_t>(std::uint64_t{ends_.ordinal} >> (8 * i) & 0xff));
     prepend(header);
@@ -258,21 +258,21 @@ class Wrapper {
     const Octets own(bytes_.begin(), bytes_.begin() + (tunnel ? 0 : ip_bytes));
     encipher(outside - ip_bytes - (s.nat_traversal ? 8u : 0u) - 8);
     Octets header;
-    put(header, 0x00000100, 4);  // SPIs up to 255 are reserved (RFC 4303 2.1)
-    put(header, ends_.ordinal + 1, 4);
+    append(header, 0x00000100, 4);  // SPIs up to 255 are reserved (RFC 4303 2.1)
+    append(header, ends_.ordinal + 1, 4);
     prepend(header);
     if (s.nat_traversal) udp(kPortNatTraversal, kPortNatTraversal);
     const std::uint8_t protocol = s.nat_traversal ? kProtoUdp : kProtoEsp;
     if (tunnel) return ip(s.ip, protocol, inner_class);
     prepend(own);
     if (six) {
-      patch(bytes_, 4, length_ - 40);
+      overwrite(bytes_, 4, length_ - 40);
       bytes_[6] = protocol;
     } else {
-      patch(bytes_, 2, length_);
+      overwrite(bytes_, 2, length_);
       bytes_[9] = protocol;
-      patch(bytes_, 10, 0);
-      patch(bytes_, 10, internet_checksum(bytes_, 0, 20));
+      overwrite(bytes_, 10, 0);
+      overwrite(bytes_, 10, internet_checksum(bytes_, 0, 20));
     }
   }
 
@@ -304,7 +304,7 @@ FrameBytes encapsulate(const FrameBytes& plain, const experiments::EncapsulatedH
 
   FrameBytes result;
   result.bytes.assign(plain.bytes.begin(), plain.bytes.begin() + static_cast<long>(at));
-  put(result.bytes, wrapper.type(), 2);
+  append(result.bytes, wrapper.type(), 2);
   result.bytes.insert(result.bytes.end(), wrapper.bytes().begin(), wrapper.bytes().end());
   result.length = static_cast<std::uint32_t>(at) + 2 + wrapper.length();
   return result;

@@ -14,6 +14,11 @@ class Station {
     busy_ += cost;
     return free_at_;
   }
+  /// Takes back the last request served: there was nothing to do after all.
+  void refund(Time cost) {
+    free_at_ -= cost;
+    busy_ -= cost;
+  }
   Time busy() const { return busy_; }
 
  private:

@@ -56,11 +56,10 @@ inline void Network::arrive(Time now, std::uint32_t index, PacketHandle handle, 
   }
   Time ready = packet.tail + at.latency;
   if (at.kind != Junction::Kind::plain_switch) [[unlikely]] {
-    if (at.kind == Junction::Kind::other_switch)
-      ready = through_switch(now, switches_[at.node], wires_[index], wires_[next], packet);
-    else
-      ready = stations_[at.node].transmit(stations_[at.node].receive(now));
     if (packet.hop < reframed_.size()) change_framing(packet);
+    if (at.kind == Junction::Kind::other_switch)
+      return through_switch(now, switches_[at.node], wires_[index], next, {handle, packet});
+    ready = stations_[at.node].transmit(stations_[at.node].receive(now));
   }
   transmit(now, next, {handle, packet}, ready);
 }
@@ -189,19 +188,27 @@ bool Network::run() {
   return !stopped;
 }
 
-// When a switch that cuts through or has a limited fabric can put a frame on its next wire.
-Time Network::through_switch(Time now, SwitchState& at, const Wire& from, const Wire& to,
-                             const Packet& packet) {
+// A switch that cuts through or has a limited fabric puts a frame on its next wire when it can.
+void Network::through_switch(Time now, SwitchState& at, const Wire& from, std::uint32_t next,
+                             sim::SlotPool<Packet>::Taken frame) {
+  const Packet& packet = frame.value;
+  const Wire& to = wires_[next];
   // Cut-through needs an idle egress that is not faster than the ingress, or it would run dry. A
   // port that decides late wants the whole frame first.
   const bool cuts = at.cut_through && to.rate() <= from.rate() &&
                     to.idle_from() <= now + at.latency && !to.has_port();
   const Time ready = (cuts ? now : packet.tail) + at.latency;
-  if (!at.fabric_rate && at.fabric_per_frame == Time{}) return ready;
+  if (!at.fabric_rate && at.fabric_per_frame == Time{}) {
+    transmit(now, next, frame, ready);
+    return;
+  }
   const Time cost = std::max(
       at.fabric_rate ? serialization_time(Bytes(packet.wire_bytes), *at.fabric_rate) : Time{},
       at.fabric_per_frame);
-  return std::max(ready, at.fabric.serve(now, cost) + at.latency);
+  const Time served = at.fabric.serve(now, cost);
+  const Wire::Sent sent = transmit(now, next, frame, std::max(ready, served + at.latency));
+  // A frame without memory to wait in never reaches the fabric.
+  if (sent.drop == Drop::queue) at.fabric.refund(cost);
 }
 
 void Network::enqueue(Time now, std::uint32_t nic_index, PacketHandle handle) {
@@ -217,8 +224,7 @@ void Network::enqueue(Time now, std::uint32_t nic_index, PacketHandle handle) {
     case ReceiveQueue::Step::poll:
       return poll(now, nic_index);
     case ReceiveQueue::Step::arm:
-      engine_->schedule(nic_source(nic_index), nic.due(), Kind::poll, nic_index,
-                        nic.batch());
+      engine_->schedule(nic_source(nic_index), nic.due(), Kind::poll, nic_index, nic.batch());
       return;
   }
 }

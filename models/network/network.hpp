@@ -206,8 +206,8 @@ class Network {
   [[gnu::always_inline]] void on_arrival(Time now, std::uint32_t wire);
   [[gnu::always_inline]] void arrive(Time now, std::uint32_t wire, PacketHandle handle,
                                      Packet& packet);
-  Time through_switch(Time now, SwitchState& at, const Wire& from, const Wire& to,
-                      const Packet& packet);
+  void through_switch(Time now, SwitchState& at, const Wire& from, std::uint32_t next,
+                      sim::SlotPool<Packet>::Taken frame);
   [[gnu::always_inline]] Wire::Sent transmit(Time now, std::uint32_t wire,
                                              sim::SlotPool<Packet>::Taken frame, Time not_before);
   void enqueue(Time now, std::uint32_t nic, PacketHandle handle);
