@@ -570,6 +570,8 @@ inline bool key_applies(const TestSpec& test, std::string_view key) {
   if ((key == "duration" || key == "omit") && !timed(s)) return false;
   if (key == "datagram" && (s.imix || s.sizes)) return false;
   if (key == "response" && s.sizes) return false;
+  if (key == "barrier" && s.arrivals) return false;
+  if (key == "outstanding" && s.barrier) return false;
   if (key == "write" && !s.writes.empty()) return false;
   for (const KeyOfTypes& entry : kKeysOfTypes) {
     if (entry.key == key) return (entry.types >> unsigned(s.type) & 1u) != 0;

@@ -63,7 +63,7 @@ TEST_CASE("what is read is written, and read again the same") {
 
 TEST_CASE("loads that do not fit say why, and what to write") {
   CHECK(error("type: tcp-stream, bytes: 1MB, arrivals: {}") ==
-        "sample.yaml:9:57: tests.t.arrivals: how they arrive is one of `poisson` and `periodic`; "
+        "sample.yaml:9:71: tests.t.arrivals: how they arrive is one of `poisson` and `periodic`; "
         "write {poisson: 1000/s}");
   CHECK(says("type: tcp-stream, arrivals: {poisson: 10/s}", "flows that arrive must end too"));
   CHECK(says("type: tcp-stream, bytes: 1kB, arrivals: {poisson: 1000000/s}", "use a lower rate"));
@@ -80,7 +80,7 @@ TEST_CASE("loads that do not fit say why, and what to write") {
   CHECK(says("type: request-response, barrier: on, outstanding: 2", "exclude each other"));
   CHECK(says("type: tcp-stream, barrier: on", "it is for request-response"));
   CHECK(says("type: udp-stream, ip: 6, frame_size: imix", "has no room"));
-  CHECK(says("type: raw-frames, frame_size: imixx", "a size needs a unit"));
+  CHECK(says("type: raw-frames, frame_size: imixx", "is not a size"));
   CHECK(says("type: tcp-stream, priority: 8", "7"));
 }
 

@@ -55,7 +55,7 @@ TEST_CASE("links say which end is wrong") {
                               .more = "switches: {s1: {ports: 4, rate: 1Gbit/s}}"});
   };
   CHECK(with_link("{endpoints: [\"a:eth0\", \"s2:1\"], medium: 1000BASE-T}").front() ==
-        "sample.yaml:7:28: links.a-s2.endpoints[1]: there is no host or switch `s2`; known: a, b, "
+        "sample.yaml:7:28: links.a-s2.endpoints[1]: there is no host, switch or hub `s2`; known: a, b, "
         "s1");
   CHECK(with_link("{endpoints: [\"a:eth7\", \"s1:1\"], medium: 1000BASE-T}").front() ==
         "sample.yaml:7:18: links.a-s1.endpoints[0]: `a` has no NIC `eth7`; its NICs: eth0");
@@ -128,7 +128,8 @@ TEST_CASE("tests are checked against their type, their NICs and themselves") {
         "65557B");
   CHECK(with_test("{name: t, type: file-transfer, from: a, to: b}") ==
         "sample.yaml:9:21: tests.t.type: `file-transfer` is not supported yet in this version; "
-        "known: tcp-stream, udp-stream, raw-frames, request-response");
+        "known: tcp-stream, udp-stream, raw-frames, request-response, rfc2544-throughput, "
+        "rfc2544-latency, rfc2544-frame-loss, rfc2544-back-to-back");
   CHECK(with_test("{name: t, type: tcp-stream, from: a, to: b, background: on}") ==
         "sample.yaml:9:61: tests.t.background: nothing runs beside this background test; put it "
         "and another test in one `group`");
