@@ -9,6 +9,7 @@ Requester::Requester(const experiments::Test& test, LatencyRecorder& latencies,
                      std::unique_ptr<RequestLoad> load)
     : request_(test.request.count()),
       response_(test.response.count()),
+      writer_(test.write.count()),
       limit_(test.transactions.value_or(0)),
       outstanding_(
           test.outstanding.value_or(test.arrivals ? std::numeric_limits<std::int64_t>::max() : 1)),
@@ -53,6 +54,21 @@ void Requester::admit(Time now) {
   }
 }
 
+bool MessageWriter::write(Time now, tcp::Endpoint& endpoint) {
+  while (left_ > 0) {
+    if (of_call_ == 0) {
+      of_call_ = std::min(left_, piece_);
+      ++calls_;
+    }
+    const std::int64_t taken = endpoint.write(now, Bytes(of_call_)).count();
+    left_ -= taken;
+    of_call_ -= taken;
+    written_ += taken;
+    if (of_call_ > 0) return false;
+  }
+  return true;
+}
+
 // Whether a request is to be written now; `unsent_` no longer counts it.
 bool Requester::begin(Time now) {
   if (static_cast<std::int64_t>(asked_.size()) - unsent_ >= outstanding_) return false;
@@ -69,13 +85,11 @@ bool Requester::begin(Time now) {
 
 void Requester::ask(Time now, tcp::Endpoint& endpoint) {
   for (;;) {
-    if (to_write_ == 0) {
+    if (writer_.done()) {
       if (!begin(now)) return;
-      to_write_ = request_;
-      ++calls_;
+      writer_.begin(request_);
     }
-    to_write_ -= endpoint.write(now, Bytes(to_write_)).count();
-    if (to_write_ > 0) return;
+    if (!writer_.write(now, endpoint)) return;
   }
 }
 
@@ -114,19 +128,13 @@ void Requester::run(Time now, tcp::Endpoint& endpoint) {
 
 void Responder::run(Time now, tcp::Endpoint& endpoint) {
   for (;;) {
-    if (to_write_ > 0) {
-      ++calls_;
-      const std::int64_t taken = endpoint.write(now, Bytes(to_write_)).count();
-      to_write_ -= taken;
-      written_ += taken;
-      if (to_write_ > 0) return;
-    }
+    if (!writer_.write(now, endpoint)) return;
     if (endpoint.readable() == Bytes(0)) return;
     ++calls_;
     received_ += endpoint.read(now, Bytes(request_ - received_)).count();
     if (received_ < request_) continue;
     received_ = 0;
-    to_write_ = responses_ ? responses_->next().count() : response_;
+    writer_.begin(responses_ ? responses_->next().count() : response_);
   }
 }
 

@@ -24,6 +24,24 @@ struct RequestLoad {
   Barrier* barrier = nullptr;
 };
 
+/// Writes messages in calls of at most `piece` bytes, as a program with a buffer of that size does.
+class MessageWriter {
+ public:
+  explicit MessageWriter(std::int64_t piece) : piece_(piece) {}
+
+  void begin(std::int64_t size) { left_ = size; }
+  bool done() const { return left_ == 0; }
+  /// Goes on with the message; false when the socket takes no more for now.
+  bool write(Time now, tcp::Endpoint& endpoint);
+  std::int64_t calls() const { return calls_; }
+  std::int64_t written() const { return written_; }  ///< bytes
+
+ private:
+  std::int64_t piece_;
+  std::int64_t left_ = 0, of_call_ = 0;  // of the message, of the call under way
+  std::int64_t calls_ = 0, written_ = 0;
+};
+
 class Requester {
  public:
   /// One latency a transaction goes to `latencies`: from the moment the request came (it may have
@@ -41,7 +59,7 @@ class Requester {
   Time last_response() const { return last_response_; }
   bool finished() const { return finished_; }
   std::int64_t transactions() const { return transactions_; }
-  std::int64_t calls() const { return calls_; }
+  std::int64_t calls() const { return calls_ + writer_.calls(); }
   /// Whether this was the last of its barrier to arrive since the last question.
   bool take_barrier() { return std::exchange(completes_barrier_, false); }
 
@@ -60,6 +78,7 @@ class Requester {
   void complete(Time now);
 
   std::int64_t request_, response_;
+  MessageWriter writer_;
   std::int64_t limit_;        // transactions; 0: by time
   std::int64_t outstanding_;  // written and not answered, at most
   Time omit_, duration_;
@@ -69,7 +88,6 @@ class Requester {
   Time last_response_{};
   sim::Ring<Asked> asked_;  // in the order they came; the last `unsent_` wait to be written
   std::int64_t unsent_ = 0;
-  std::int64_t to_write_ = 0;  // of the request being written
   std::int64_t requests_ = 0, transactions_ = 0, calls_ = 0;
   bool finished_ = false, completes_barrier_ = false;
 };
@@ -79,17 +97,18 @@ class Responder {
   Responder(const experiments::Test& test, std::optional<SizeSource> responses)
       : request_(test.request.count()),
         response_(test.response.count()),
+        writer_(test.write.count()),
         responses_(std::move(responses)) {}
 
   void run(Time now, tcp::Endpoint& endpoint);
-  std::int64_t calls() const { return calls_; }
-  std::int64_t bytes() const { return written_; }  ///< of responses
+  std::int64_t calls() const { return calls_ + writer_.calls(); }
+  std::int64_t bytes() const { return writer_.written(); }  ///< of responses
 
  private:
   std::int64_t request_, response_;
+  MessageWriter writer_;
   std::optional<SizeSource> responses_;
-  std::int64_t received_ = 0, to_write_ = 0;
-  std::int64_t calls_ = 0, written_ = 0;
+  std::int64_t received_ = 0, calls_ = 0;
 };
 
 }  // namespace linerate::models
