@@ -137,7 +137,12 @@ Bytes room_of(const Test& test, const Experiment& experiment) {
       return experiment.hosts[static_cast<std::size_t>(host)].nics[static_cast<std::size_t>(index)];
     };
     const Nic& from = nic(pair.from_host, pair.from_nic);
-    smallest = std::min({smallest, from.mtu, nic(pair.to_host, pair.to_nic).mtu});
+    for (const Nic* end : {&from, &nic(pair.to_host, pair.to_nic)})
+      smallest = std::min(
+          smallest,
+          test.type == TestType::raw_frames
+              ? end->mtu
+              : inner_mtu(encapsulation_layers(end->encapsulation, test.ip, end->mtu), end->mtu));
     tagged = tagged || from.vlan;
   }
   if (test.pairs.empty()) return smallest;

@@ -203,8 +203,8 @@ void Network::build_wires() {
 }
 
 std::uint32_t Network::add_route(Test::Pair ends, int ip, const experiments::FlowKey& key) {
-  // A flow keeps to one NIC of a bond, by the policy of the bond's host; the switch in front of it is
-  // taken to have the same.
+  // A flow keeps to one NIC of a bond, by the policy of the bond's host; the switch in front of it
+  // is taken to have the same.
   ends.from_nic = config_.topology->bonded_nic(ends.from_host, ends.from_nic, key);
   ends.to_nic = config_.topology->bonded_nic(ends.to_host, ends.to_nic, key);
   Route route;
@@ -338,11 +338,14 @@ void Network::build_datagrams(std::uint32_t test_index, const FlowPlan& plan) {
   flow.start = plan.start;
   flow.pattern = pattern_of(test_index, plan, line,
                             raw ? raw_framing() : udp_framing(routes_[route].carriage));
+  // Sizes that are drawn fit a packet each.
+  if (flow.pattern && !raw)
+    flow.fragments = experiments::fragments(test.ip, Bytes(0), routes_[route].mtu);
   flow.priority = static_cast<std::uint8_t>(test.priority);
   flow.raw = raw;
-  flow.kind = raw                 ? PacketKind::raw
-              : packets.count > 1 ? PacketKind::fragment
-                                  : PacketKind::datagram;
+  flow.kind = raw                        ? PacketKind::raw
+              : flow.fragments.count > 1 ? PacketKind::fragment
+                                         : PacketKind::datagram;
   datagram_flows_.push_back(std::move(flow));
   if (!test.background) ++unfinished_;
 }

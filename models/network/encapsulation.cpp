@@ -1,4 +1,4 @@
-// Packets that are not one plain frame all the way: encapsulations that change at routers, and
+// Packets that are not one plain frame all the way: encapsulations and tags that change on it, and
 // datagrams in fragments.
 #include <algorithm>
 
@@ -7,8 +7,17 @@
 
 namespace linerate::models {
 
+namespace {
+
+constexpr Bytes kUdpHeader{8};  // RFC 768
+constexpr Bytes kTag{4};        // IEEE 802.1Q
+
+Bytes tag_size(const Carriage& carriage) { return carriage.vlan == Vlan::tagged ? kTag : Bytes(0); }
+
+}  // namespace
+
 // What is around an IP packet on each hop of a route: on the first its sender puts it there, and
-// where a router's NIC makes it another, the frame changes.
+// where a router's NIC or a switch makes it another, the frame changes.
 void Network::follow_encapsulation(Route& route, const std::vector<experiments::Hop>& path,
                                    int ip) {
   const experiments::EncapsulatedPath around =
@@ -24,23 +33,30 @@ void Network::follow_encapsulation(Route& route, const std::vector<experiments::
     if (i > 0 && here != before) {
       reframed_.resize(route.first_hop + i, kSameFraming);
       reframed_.push_back(static_cast<std::uint32_t>(framings_.size()));
-      framings_.push_back(packet_framing(here));
+      framings_.push_back({packet_framing(here), tag_size(here) - tag_size(route.carriage)});
     }
     before = here;
   }
 }
 
-// A router sends a packet on: the frame is what its NIC makes of it.
+// A router or a switch sends a packet on: the frame is what its port makes of it.
 void Network::change_framing(Packet& packet) {
   const std::uint32_t index = reframed_[packet.hop];
-  if (index == kSameFraming || packet.kind == PacketKind::raw) return;
-  Bytes size;
-  if (packet.kind == PacketKind::tcp)
-    size = ip_size(packet);
-  else
-    size = datagram_flows_[packet.receiver].fragments.packet(
-        static_cast<std::int64_t>(packet.segment.acknowledgment));
-  packet.wire_bytes = static_cast<std::uint32_t>(framings_[index].wire_size(size).count());
+  if (index == kSameFraming) return;
+  const Reframing& frame = framings_[index];
+  const Bytes carried{packet.segment.length};
+  Bytes wire;
+  if (packet.kind == PacketKind::tcp) {
+    wire = frame.framing.wire_size(ip_size(packet));
+  } else if (packet.kind == PacketKind::raw) {
+    // A tester's frame is nobody's packet, but tags are put on it and taken off it.
+    wire = wire_size_of_frame(carried + frame.added_tag);
+  } else {
+    const Bytes udp = packet.kind == PacketKind::datagram ? kUdpHeader : Bytes(0);
+    const Bytes header = datagram_flows_[packet.receiver].fragments.header;
+    wire = frame.framing.wire_size(header + udp + carried);
+  }
+  packet.wire_bytes = static_cast<std::uint32_t>(wire.count());
 }
 
 // All frames of a datagram at once. One that finds no room in the sender's own queue takes the rest

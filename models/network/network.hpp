@@ -157,6 +157,11 @@ class Network {
     std::uint32_t first_tcp = 0, end_tcp = 0;
     std::uint32_t first_datagram = 0, end_datagram = 0;
   };
+  /// What frames are behind a router or switch that makes them others.
+  struct Reframing {
+    Framing framing;  ///< of an IP packet
+    Bytes added_tag;  ///< since the sender; negative: taken off
+  };
   // In a route's list of hops: there is none left.
   static constexpr std::uint32_t kArrived = ~0u;
   // A hop of which the frame is like that of the hop before.
@@ -295,7 +300,7 @@ class Network {
   std::int64_t between_ports_ = 0;                  // frames on their way through a switch
   std::vector<std::uint32_t> hops_;      // the wires of every route in order, each with kArrived
   std::vector<std::uint32_t> reframed_;  // by hop, as far as any: which framing begins there
-  std::vector<Framing> framings_;        // of IP packets behind routers
+  std::vector<Reframing> framings_;
   std::vector<std::unique_ptr<Medium>> media_;
   std::vector<Route> routes_;
   std::vector<TcpEnd> ends_;

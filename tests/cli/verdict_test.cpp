@@ -202,6 +202,36 @@ TEST_CASE("quick: letters of iperf3 become an experiment that check accepts") {
   CHECK(run({"check", "-"}, printed.output).code == 0);
 }
 
+TEST_CASE("quick --encapsulation prints where every byte of a stack of layers goes") {
+  // VXLAN is 50 B, ESP with GCM 52 B of header, IV and check value and 2 of trailer, to a multiple
+  // of 4: 1396 B of 1500 are left for a packet, 20 and 20 of them headers.
+  const std::vector<std::string> stack{
+      "quick", "-t", "100ms", "-O", "0s", "--encapsulation", "vxlan=7,esp=gcm"};
+  const Run shown = run(stack);
+  CHECK(shown.code == 0);
+  for (const char* words :
+       {"VXLAN header", "ESP ICV", "packets of up to 1396 B inside, MSS 1356 B"})
+    CHECK_THAT(shown.output, Contains(words));
+  std::vector<std::string> as_json = stack;
+  as_json.push_back("--json");
+  const json ledger = json::parse(run(as_json).output)["tests"][0]["ledger"];
+  CHECK(ledger["mtu"] == 1396);
+  CHECK(ledger["max_segment"] == 1356);
+  int sum = 0;
+  for (const json& part : ledger["parts"]) sum += part["bytes"].get<int>();
+  CHECK(sum == 1538);
+
+  const auto refused = [](const std::string& letters) {
+    const Run run = tests::run({"quick", "--encapsulation", letters});
+    CHECK(run.code == 2);
+    return run.errors;
+  };
+  CHECK_THAT(refused("vxlam"), Contains("--encapsulation") && Contains("did you mean `vxlan`?"));
+  CHECK_THAT(refused("vxlan,,esp"), Contains("without a name"));
+  CHECK_THAT(refused("pppoe,esp"), Contains("`esp` carries IP packets"));
+  CHECK_THAT(refused("esp=rot13"), Contains("cbc-sha256"));
+}
+
 TEST_CASE("quick shows goodput, the ledger and what binds") {
   const Run run = tests::run({"quick", "--rate", "100Mbit/s", "-t", "1500ms", "-O", "500ms"});
   INFO(run.errors);

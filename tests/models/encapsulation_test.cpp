@@ -105,6 +105,40 @@ TEST_CASE("a tunnel in a session: each ends where it belongs") {
   CHECK(result.tests.front().layers.front().bytes_per_frame == 1492 - 24 - 52);
 }
 
+TEST_CASE("a switch puts a VLAN's tag on the frames of a trunk and takes it off behind") {
+  // a - s1 - trunk - s2 - b: 4 bytes more on the trunk alone.
+  const auto through_trunk = [](const std::string& nic, const std::string& access,
+                                const std::string& test) {
+    const std::string device = "{ports: 2, rate: 1Gbit/s, vlans: {10: {" + access +
+                               "tagged: [\"2\"" + (access.empty() ? ", \"1\"" : "") + "]}}}\n";
+    return "schema_version: 1\nname: trunk\nhosts:\n"
+           "  a: {profile: ideal, nics: {eth0: {profile: ideal" +
+           nic + "}}}\n  b: {like: a}\nswitches:\n  s1: " + device + "  s2: " + device +
+           "links:\n  - {endpoints: [\"a:eth0\", \"s1:1\"], medium: 1000BASE-T}\n"
+           "  - {endpoints: [\"s1:2\", \"s2:2\"], medium: 1000BASE-T}\n"
+           "  - {endpoints: [\"s2:1\", \"b:eth0\"], medium: 1000BASE-T}\n"
+           "tests:\n  - {name: t, from: a, to: b, " +
+           test + "}\n";
+  };
+  const auto check = [](const Result& result, int added) {
+    const PortCounters &sent = port(result, "a:eth0"), &trunk = port(result, "s1:2"),
+                       &behind = port(result, "s2:1");
+    CHECK(trunk.wire_bytes_sent - sent.wire_bytes_sent == added * sent.frames_sent);
+    CHECK(behind.wire_bytes_sent == sent.wire_bytes_sent);
+  };
+  const std::string access = "untagged: [\"1\"], ";
+  check(predict(through_trunk("", access, kBulk)), 4);
+  check(predict(through_trunk(", vlan: 10", "", kBulk)), 0);  // tagged all the way
+  // A tester's frame as well: 64 B become 68.
+  check(predict(through_trunk("", access,
+                              "type: raw-frames, frame_size: 64B, frame_rate: 1000/s, "
+                              "duration: 100ms")),
+        4);
+  // The trunk is what limits: 1448 B of 1542.
+  CHECK(figure(predict(through_trunk("", access, "type: tcp-stream, duration: 1s, omit: 200ms")),
+               "goodput") == Approx(1e9 * 1448 / 1542).epsilon(5e-4));
+}
+
 TEST_CASE("a datagram beyond the MTU travels in fragments") {
   // 8192 + 8 B in 5 packets of 1480 B and one of 800 B; on the wire 5 x 1538 + 858.
   const Result result = predict(pair_of_hosts("mtu: 1500B",
@@ -180,4 +214,15 @@ TEST_CASE("SACK blocks on the way back are on the wire") {
   const std::int64_t blocks = beyond(", drops: [{from: a, data_segments: [400]}]");
   CHECK(blocks >= 3 * 12);  // three duplicate ACKs at least call for the retransmission
   CHECK(blocks % 12 == 0);
+}
+
+TEST_CASE("datagrams of drawn sizes fit inside a tunnel and are counted by their size") {
+  // 100 B and 1000 B in VXLAN, by way of a router that puts PPPoE around half of the way.
+  const Result result = predict(routed(
+      "encapsulation: [vxlan, pppoe]", "encapsulation: [pppoe]", "", "encapsulation: [vxlan]",
+      "type: udp-stream, sizes: {distribution: [{size: 100B, share: 50%}, {size: 1000B, share: "
+      "100%}]}, arrivals: {poisson: 1000/s}, duration: 200ms, repeats: 1"));
+  const PortCounters &before = port(result, "a:eth0"), &behind = port(result, "r:eth1");
+  REQUIRE(before.frames_sent == behind.frames_sent);
+  CHECK(before.wire_bytes_sent - behind.wire_bytes_sent == 8 * before.frames_sent);
 }
