@@ -40,6 +40,7 @@ class LinkBuilder {
     link.delay = spec.delay;
     link.jitter = spec.jitter;
     link.bit_error_rate = spec.bit_error_rate;
+    link.mtu = spec.mtu;
     link.queue = spec.queue;
     link.cost_eur = spec.cost_eur;
     if (!spec.name.empty() && !names_.insert(spec.name).second) {

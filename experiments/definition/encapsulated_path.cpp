@@ -77,7 +77,7 @@ class Wrapping {
 EncapsulatedPath encapsulated_path(const Experiment& experiment, const std::vector<Hop>& path,
                                    int ip) {
   EncapsulatedPath result;
-  result.mtu = Bytes(std::numeric_limits<std::int64_t>::max());
+  result.mtu = result.narrowest = Bytes(std::numeric_limits<std::int64_t>::max());
   Wrapping wrapping(ip, result);
   const auto nic = [&](const PortRef& port) -> const Nic& {
     return experiment.hosts[static_cast<std::size_t>(port.node)]
@@ -92,6 +92,8 @@ EncapsulatedPath encapsulated_path(const Experiment& experiment, const std::vect
       wrapping.pass(nic(from));
     }
     result.hops.push_back(wrapping.around());
+    if (link.mtu)
+      result.narrowest = std::min(result.narrowest, inner_mtu(wrapping.around().layers, *link.mtu));
     if (to.kind == NodeKind::host) {
       wrapping.pass(nic(to));
       wrapping.receive(experiment, to, i + 1 == path.size());

@@ -29,6 +29,7 @@ struct EncapsulatedPath {
   /// Largest IP packet that every NIC on the way takes as it is there. Path MTU discovery (RFC
   /// 1191, 8201) finds it.
   Bytes mtu;
+  Bytes narrowest;  ///< the same of the links, which may take less than the NICs believe
   std::optional<Mismatch> mismatch;
 };
 

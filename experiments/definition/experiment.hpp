@@ -215,6 +215,7 @@ struct Link {
   Time jitter{};                  ///< uniform in [0, jitter], order kept
   double loss[2] = {0, 0};        ///< probability per frame, by transmitting end
   double bit_error_rate = 0;
+  std::optional<Bytes> mtu;       ///< largest IP packet that passes
   std::optional<Bytes> queue;     ///< makes the link an emulated path with its own drop-tail queue
                                   ///< of so many wire bytes; hosts hand frames over at once
   std::optional<EgressSpec> egress;  ///< the same with a queue that decides, instead of `queue`

@@ -25,6 +25,7 @@ constexpr FieldRule kRequired{.required = true};
 constexpr FieldRule kRequiredName{.required = true, .kind = Kind::name};
 constexpr FieldRule kAtLeastOne{.low = 1};
 constexpr FieldRule kProbability{.high = 1, .kind = Kind::fraction};
+constexpr FieldRule kMtu{.low = 68, .high = 65535};  // RFC 791: every link carries 68 B
 constexpr FieldRule kMoney{.kind = Kind::money};
 constexpr FieldRule kPerSecond{.kind = Kind::per_second};
 
@@ -55,6 +56,9 @@ inline constexpr Word kEcnWords[] = {
     {"off", int(EcnUse::off)}, {"accept", int(EcnUse::accept)}, {"on", int(EcnUse::on)}};
 inline constexpr Word kHyStartWords[] = {
     {"off", int(HyStart::off)}, {"on", int(HyStart::on)}, {"plus-plus", int(HyStart::plus_plus)}};
+inline constexpr Word kPathMtuWords[] = {{"on", int(PathMtuDiscovery::on)},
+                                         {"off", int(PathMtuDiscovery::off)},
+                                         {"blackhole", int(PathMtuDiscovery::blackhole)}};
 inline constexpr Word kBusWords[] = {
     {"none", int(BusType::none)}, {"pci", int(BusType::pci)}, {"pcie", int(BusType::pcie)}};
 inline constexpr Word kForwardingWords[] = {{"none", int(Forwarding::none)},
@@ -119,6 +123,7 @@ inline std::span<const Word> words_of(DelayedAckClock) { return kAckClockWords; 
 inline std::span<const Word> words_of(Recovery) { return kRecoveryWords; }
 inline std::span<const Word> words_of(EcnUse) { return kEcnWords; }
 inline std::span<const Word> words_of(HyStart) { return kHyStartWords; }
+inline std::span<const Word> words_of(PathMtuDiscovery) { return kPathMtuWords; }
 inline std::span<const Word> words_of(BusType) { return kBusWords; }
 inline std::span<const Word> words_of(Forwarding) { return kForwardingWords; }
 inline std::span<const Word> words_of(SwitchForwarding) { return kSwitchForwardingWords; }
@@ -248,7 +253,6 @@ void describe(V& v, Esp& s) {
 template <class V>
 void describe(V& v, Nic& s) {
   // An IPv4 host must take 68 bytes (RFC 791) and the length field ends at 65535.
-  constexpr FieldRule kMtu{.low = 68, .high = 65535};
   constexpr FieldRule kRing{.low = 1, .high = 1'048'576};
   v("profile", s.profile, "catalog entry, or a file of ./profiles");
   v("rates", s.rates, "what the port can do; empty: anything", kAtLeastOne);
@@ -395,6 +399,7 @@ void describe(V& v, LinkSpec& s) {
   v("delay", s.delay, "added one way");
   v("jitter", s.jitter, "added, uniform in [0, jitter], order kept");
   v("loss", s.loss, "probability of losing a frame", kProbability);
+  v("mtu", s.mtu, "largest IP packet that passes; larger ones vanish", kMtu);
   v("bit_error_rate", s.bit_error_rate, "probability of a wrong bit",
     FieldRule{.high = 1, .kind = Kind::number});
   v("queue", s.queue, "drop-tail queue in wire bytes: makes the link an emulated path",

@@ -55,6 +55,8 @@ DataPath data_path(const Lint& lint, const Test::Pair& ends, int ip) {
   if (path.hops.empty()) return path;
   const EncapsulatedPath encapsulated = encapsulated_path(lint.experiment(), path.hops, ip);
   path.mtu = encapsulated.mtu;
+  if (lint.host(ends.from_host).stack.path_mtu_discovery == PathMtuDiscovery::on)
+    path.mtu = std::min(path.mtu, encapsulated.narrowest);
   double passes = 1, seconds = 0;
   for (std::size_t i = 0; i < path.hops.size(); ++i) {
     const Hop& hop = path.hops[i];
@@ -118,6 +120,23 @@ void mtu_mismatch(Lint& lint, const DataPath& path) {
                     small_name, small_nic.name, small_nic.mtu.count(), lint.host(large.node).name,
                     large_nic.name, large_nic.mtu.count(), small_nic.mtu.count()),
         "give every NIC of one subnet the same mtu");
+  }
+}
+
+// RFC 2923 2.1: full segments vanish, and the connection hangs as soon as one is sent.
+void black_hole(Lint& lint, const Test& test, const DataPath& path) {
+  const Stack& stack = lint.host(path.ends.from_host).stack;
+  for (const Hop& hop : path.hops) {
+    const Link& link = lint.link(hop);
+    if (!link.mtu || *link.mtu >= path.mtu) continue;
+    lint.warn(test_path(test, "from"),
+              fmt::format("{}: link {} takes packets of {} B, segments fill {} B, and nobody tells "
+                          "the sender: {}",
+                          ends_text(lint, path), link.name, link.mtu->count(), path.mtu.count(),
+                          stack.mtu_probing ? "it stands still until repeated timeouts make it try "
+                                              "smaller ones"
+                                            : "they are lost for ever"),
+              "let the answers pass (path_mtu_discovery: on), or lower the mtu of the NIC");
   }
 }
 
@@ -332,6 +351,7 @@ void loss_below_path(Lint& lint, const Test& test, const DataPath& path, Bytes s
   if (path.loss <= 0 || path.loss >= 1) return;
   const std::string congestion =
       test.congestion.value_or(lint.host(path.ends.from_host).stack.congestion);
+  if (congestion == "bbr") return;  // takes losses of some per cent for no sign of anything
   const double rtt = path.rtt.seconds();
   double window = std::sqrt(1.5 / path.loss);
   if (congestion == "cubic")
@@ -361,6 +381,7 @@ void tcp_stream_rules(Lint& lint, const Test& test, const DataPath& path) {
     window_below_two_segments(lint, test, buffer, segment, receiver);
   }
   loss_below_path(lint, test, path, segment, ceiling);
+  black_hole(lint, test, path);
 }
 
 // --- writes and times ------------------------------------------------------------------------

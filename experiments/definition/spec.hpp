@@ -101,6 +101,7 @@ struct LinkSpec {
   Time delay, jitter;
   Loss loss;
   double bit_error_rate = 0;
+  std::optional<Bytes> mtu;
   std::optional<Bytes> queue;
   std::vector<Blackhole> blackholes;
   std::vector<Drops> drops;

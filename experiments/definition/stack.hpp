@@ -76,6 +76,13 @@ enum class HyStart {
   plus_plus,  ///< RFC 9406, with any window that has a slow start
 };
 
+/// What a sender knows of links on the way that carry less than its own.
+enum class PathMtuDiscovery {
+  on,         ///< what RFC 1191 and 8201 find, found before the test
+  off,        ///< not asked for: beyond a router 576 B (RFC 1122 3.3.3)
+  blackhole,  ///< asked for, but the answers are filtered: what is too large vanishes (RFC 2923 2.1)
+};
+
 /// The congestion controls there are, by the names the kernel gives them.
 inline constexpr std::array<std::string_view, 5> kCongestionControls = {"reno", "cubic", "dctcp",
                                                                         "vegas", "bbr"};
@@ -146,6 +153,10 @@ struct Stack {
   // Timers and recovery.
   Recovery recovery = Recovery::rack;
   int duplicate_ack_threshold = 3;
+  bool frto = true;                        ///< probes after a timeout whether it was spurious (RFC
+                                           ///< 5682), and undoes what it did
+  PathMtuDiscovery path_mtu_discovery = PathMtuDiscovery::on;
+  bool mtu_probing = false;                ///< repeated timeouts make segments smaller (RFC 4821 7.7)
   Time rto_min = Time::milliseconds(200);
   Time rto_initial = Time::seconds(1);
   Time rto_max = Time::seconds(120);
@@ -211,6 +222,10 @@ struct Stack {
           "least time between answers to empty out-of-window segments; 0: no limit");
     visit("recovery", s.recovery, "how losses are found and repaired");
     visit("duplicate_ack_threshold", s.duplicate_ack_threshold, "duplicate ACKs that mean a loss");
+    visit("frto", s.frto, "finds spurious timeouts, RFC 5682");
+    visit("path_mtu_discovery", s.path_mtu_discovery,
+          "what is known of smaller MTUs on the way; blackhole: nothing, the answers are filtered");
+    visit("mtu_probing", s.mtu_probing, "repeated timeouts make segments smaller, RFC 4821");
     visit("rto_min", s.rto_min, "shortest retransmission timeout");
     visit("rto_initial", s.rto_initial, "retransmission timeout before the first sample");
     visit("rto_max", s.rto_max, "longest retransmission timeout");

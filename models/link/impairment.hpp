@@ -27,8 +27,9 @@ enum class Drop : std::uint8_t {
   late_collision,        ///< beyond the slot: a half-duplex station gives the frame up
   excessive_collisions,  ///< after sixteen attempts too
   collision,             ///< its sender did not notice
+  too_large,             ///< above the MTU of the path
 };
-inline constexpr std::size_t kDropCauses = 11;
+inline constexpr std::size_t kDropCauses = 12;
 const char* name_of(Drop drop);
 
 /// The impairments of one direction of a link. Decides when a frame has been serialized.
@@ -38,6 +39,7 @@ class Impairment {
       : loss_(link.loss[from_end]),
         bit_error_rate_(link.bit_error_rate),
         jitter_(link.jitter),
+        largest_(link.mtu ? link.mtu->count() + kFrameBytes : 0),
         blackholes_(link.blackholes),
         script_(link.script[from_end]),
         random_(random) {}
@@ -45,12 +47,14 @@ class Impairment {
   /// Whether this direction draws random numbers, so that repeats differ.
   bool random() const { return loss_ > 0 || bit_error_rate_ > 0 || jitter_ > Time{}; }
   bool any() const {
-    return random() || !blackholes_.empty() || !script_.drop_data_segments.empty() ||
-           script_.burst_frames > 0 || script_.reorder_segment.has_value();
+    return random() || largest_ > 0 || !blackholes_.empty() ||
+           !script_.drop_data_segments.empty() || script_.burst_frames > 0 ||
+           script_.reorder_segment.has_value();
   }
 
   /// The fate of a frame that reaches the link at `now`.
   Drop judge(Time now, const Packet& packet) {
+    if (largest_ > 0 && packet.wire_bytes > largest_) return Drop::too_large;
     const bool first_transmission = packet.segment.length > 0 && !packet.segment.retransmission;
     if (first_transmission) ++data_segments_;
     for (const auto& [from, to] : blackholes_)
@@ -81,6 +85,9 @@ class Impairment {
   int positions() const { return script_.reorder_positions; }
 
  private:
+  // Ethernet header, FCS, preamble and gap beside the IP packet, without a tag.
+  static constexpr std::int64_t kFrameBytes = 14 + 4 + 8 + 12;
+
   // Whether a first transmission falls into a burst of losses.
   bool in_burst(std::uint32_t payload) {
     if (script_.burst_frames == 0) return false;
@@ -99,6 +106,7 @@ class Impairment {
   double loss_;
   double bit_error_rate_;
   Time jitter_;
+  std::int64_t largest_;  ///< wire bytes that pass; 0: any
   std::vector<std::pair<Time, Time>> blackholes_;
   experiments::Script script_;
   sim::RandomStream random_;

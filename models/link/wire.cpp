@@ -20,6 +20,8 @@ const char* name_of(Drop drop) {
       return "script";
     case Drop::early:
       return "early";
+    case Drop::too_large:
+      return "too-large";
     case Drop::down:
       return "down";
     case Drop::late_collision:

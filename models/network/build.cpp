@@ -238,6 +238,21 @@ bool Network::stays_local(const Route& route) const {
   });
 }
 
+// The largest packet a host sends over `route`, as far as it knows of links that carry less.
+Bytes Network::known_mtu(const experiments::Stack& stack, const Route& route) const {
+  constexpr Bytes kBeyondRouters{576};  // RFC 1122 3.3.3
+  using experiments::PathMtuDiscovery;
+  switch (stack.path_mtu_discovery) {
+    case PathMtuDiscovery::on:
+      return std::min(route.mtu, route.narrowest);
+    case PathMtuDiscovery::off:
+      return stays_local(route) ? route.mtu : std::min(route.mtu, kBeyondRouters);
+    case PathMtuDiscovery::blackhole:
+      break;
+  }
+  return route.mtu;
+}
+
 tcp::EndpointConfig Network::endpoint_config(const Test& test, int host) const {
   const experiments::Host& h = experiment_.hosts[host];
   tcp::EndpointConfig config;
@@ -268,6 +283,8 @@ void Network::build_tcp(std::uint32_t test_index, const FlowPlan& plan) {
   tcp::EndpointConfig server_config = endpoint_config(test, pair.to_host);
   client_config.local = server_config.local = stays_local(routes_[out]);
   client_config.mtu = server_config.mtu = std::min(routes_[out].mtu, routes_[back].mtu);
+  client_config.path_mtu = known_mtu(client_config.stack, routes_[out]);
+  server_config.path_mtu = known_mtu(server_config.stack, routes_[back]);
   for (tcp::EndpointConfig* config : {&client_config, &server_config}) {
     const bool first = config == &client_config;
     sim::RandomStream chance(

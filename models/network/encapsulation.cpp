@@ -23,6 +23,7 @@ void Network::follow_encapsulation(Route& route, const std::vector<experiments::
   const experiments::EncapsulatedPath around =
       experiments::encapsulated_path(experiment_, path, ip);
   route.mtu = around.mtu;
+  route.narrowest = around.narrowest;
   Carriage before;
   for (std::size_t i = 0; i < path.size(); ++i) {
     // Hosts change what is around a packet, switches with VLANs its tag.

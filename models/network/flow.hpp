@@ -28,6 +28,7 @@ struct Route {
   std::vector<std::uint32_t> wires;
   Carriage carriage;
   Bytes mtu;                    ///< largest IP packet all NICs on the way take
+  Bytes narrowest;              ///< largest all links on the way take
   std::uint32_t first_hop = 0;  ///< where they stand in the network's list of hops
   std::uint32_t from_host = 0, to_host = 0;
 };
@@ -80,8 +81,8 @@ struct DatagramFlow {
   std::uint32_t from_host = 0, to_host = 0;
   std::uint32_t payload = 0;     ///< datagram payload, or the whole frame when raw; of the last one
   std::uint32_t wire_bytes = 0;  ///< of all its frames
-  std::unique_ptr<DatagramPattern> pattern;  ///< null: one size at one interval
-  experiments::Fragments fragments;          ///< the IP packets of a datagram
+  std::unique_ptr<DatagramPattern> pattern;                ///< null: one size at one interval
+  experiments::Fragments fragments;                        ///< the IP packets of a datagram
   std::uint32_t full_wire_bytes = 0, last_wire_bytes = 0;  ///< of the frames with these packets
   Reassembly reassembly;
   std::int64_t refused = 0;    ///< frames the sender's own queue had no room for

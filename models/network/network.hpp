@@ -200,6 +200,7 @@ class Network {
   void follow_encapsulation(Route& route, const std::vector<experiments::Hop>& path, int ip);
   void set_route(TcpEnd& end, std::uint32_t route) const;
   bool stays_local(const Route& route) const;
+  Bytes known_mtu(const experiments::Stack& stack, const Route& route) const;
 
   // Event sources: wires first, then TCP ends, datagram flows, NICs, tests.
   std::uint32_t end_source(std::uint32_t end) const { return end_base_ + end; }

@@ -320,6 +320,7 @@ std::map<std::string, experiments::HostUse> hosts_of(const Subject& s) {
       use["tail_probes"] += static_cast<double>(info.tail_probes);
       use["recoveries"] += static_cast<double>(info.recoveries);
       use["undos"] += static_cast<double>(info.undos);
+      use["mark_reductions"] += static_cast<double>(info.mark_reductions);
       use["persist_probes"] += static_cast<double>(info.persist_probes);
     }
   }

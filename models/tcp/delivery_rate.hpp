@@ -41,6 +41,11 @@ class DeliveryRate {
   /// The sample of an acknowledgment that reported `newly` segments, after all its on_arrived.
   /// A sample over less than `minimum_rtt` shows compressed ACKs, not the path.
   RateSample sample(Time now, std::int64_t newly, Time minimum_rtt);
+  /// All segments got new indices, `count` of them.
+  void renumber(std::int64_t count) {
+    stamps_.clear();
+    for (; count > 0; --count) stamps_.push(stamp());
+  }
   /// Counts arrivals that an outdated acknowledgment reported: they give no sample.
   void count(std::int64_t newly) {
     delivered_ += newly;

@@ -37,6 +37,7 @@ struct Endpoint::State {
   explicit State(const EndpointConfig& c)
       : stack(c.stack),
         packet_headers(c.ip == 6 ? 60 : 40),
+        largest_segment(c.path_mtu.value_or(c.mtu).count() - packet_headers),
         receiver(c),
         sender(c, receiver, out),
         exact_ecn(sender.judges_marks()),
@@ -60,6 +61,7 @@ struct Endpoint::State {
 
   experiments::Stack stack;
   std::int64_t packet_headers;
+  std::int64_t largest_segment;  ///< that the path takes, as far as is known
   std::vector<Segment> out;
   Receiver receiver;
   Sender sender;
@@ -134,7 +136,8 @@ void Endpoint::State::send_ack(Time now) {
 // Both SYNs are known: settle the segment size and open both halves.
 void Endpoint::State::begin(Time now, const Segment& segment) {
   const std::int64_t offered = peer.max_segment > 0 ? peer.max_segment : kDefaultMaxSegment;
-  const std::int64_t max_segment = std::min(offered, receiver.offered_max_segment().count());
+  const std::int64_t max_segment =
+      std::min({offered, receiver.offered_max_segment().count(), largest_segment});
   std::int64_t options = receiver.timestamps_agreed() ? kTimestampBytes : 0;
   if (stack.connection_count && peer.connection_count) options += kConnectionCountBytes;
   SenderStart start;

@@ -16,7 +16,8 @@ namespace linerate::models::tcp {
 
 struct EndpointConfig {
   experiments::Stack stack;
-  Bytes mtu{1500};  ///< largest IP packet of the NIC
+  Bytes mtu{1500};                ///< largest IP packet of the NIC
+  std::optional<Bytes> path_mtu;  ///< the largest it sends, if it knows of less than `mtu`
   int ip = 4;
   std::optional<Bytes> send_buffer;  ///< setsockopt arguments
   std::optional<Bytes> receive_buffer;

@@ -104,7 +104,11 @@ bool Sender::process_timeout_state(Time now, const AckFacts& facts, Resend& what
     // Step 3b: data never sent again has arrived, so not everything was lost.
     if (facts.original_arrived && try_undo_loss(now, facts, true)) return true;
     if (nxt_ > recovery_point_) {
-      if (facts.sacked_new || facts.duplicate_ack) frto_ = false;  // step 3a: the loss was real
+      if (facts.sacked_new || facts.duplicate_ack) {  // step 3a: the loss was real
+        frto_ = false;
+        // Without SACK: the new data has arrived, which makes room for repairs.
+        if (!sack_) count_duplicate(facts);
+      }
     } else if (facts.advanced && !recovered) {
       recovery_point_ = nxt_;
       // Step 2b: probe with new data instead of resending, if there is any.
@@ -255,7 +259,7 @@ void Sender::enter_loss(Time now) {
   window_.set_size(flight() + 1);
   window_.clear_credit();
   window_used_at_ = now;
-  frto_ = rack_ && (fresh || timeouts_in_row_ > 0);
+  frto_ = stack_.frto && (fresh || timeouts_in_row_ > 0);
   state_ = LossState::loss;
   recovery_point_ = nxt_;
   probe_end_ = 0;

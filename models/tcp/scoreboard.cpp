@@ -1,5 +1,8 @@
 #include "models/tcp/scoreboard.hpp"
 
+#include <algorithm>
+#include <vector>
+
 namespace linerate::models::tcp {
 
 void Scoreboard::drop_counts(const SentSegment& segment) {
@@ -61,6 +64,30 @@ void Scoreboard::mark_sent_again(Index index, Time now, bool counts_as_repair) {
   if (!counts_as_repair || segment.has(SentSegment::kInFlightAgain)) return;
   segment.marks |= SentSegment::kInFlightAgain;
   ++again_;
+}
+
+void Scoreboard::recut(std::uint32_t bytes) {
+  std::vector<SentSegment> whole;
+  for (Index i = first(); i != end(); ++i) whole.push_back(at(i));
+  ring_.clear();
+  sacked_ = lost_ = again_ = 0;
+  constexpr auto kOfLast =
+      static_cast<std::uint8_t>(SentSegment::kBufferEnd | SentSegment::kEndOfStream);
+  for (const SentSegment& segment : whole) {
+    std::uint32_t cut = 0;
+    do {
+      SentSegment piece = segment;
+      piece.begin += cut;
+      piece.length = std::min(bytes, segment.length - cut);
+      cut += piece.length;
+      if (cut < segment.length) piece.marks = static_cast<std::uint8_t>(piece.marks & ~kOfLast);
+      piece.skip = static_cast<std::uint32_t>(end() + 1);
+      ring_.push(piece);
+      sacked_ += piece.has(SentSegment::kSacked) ? 1 : 0;
+      lost_ += piece.has(SentSegment::kLost) ? 1 : 0;
+      again_ += piece.has(SentSegment::kInFlightAgain) ? 1 : 0;
+    } while (cut < segment.length);
+  }
 }
 
 void Scoreboard::forget_losses() {

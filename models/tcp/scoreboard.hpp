@@ -75,6 +75,9 @@ class Scoreboard {
   /// Without SACK: how many duplicate ACKs stand for segments that have arrived.
   void set_assumed_arrived(std::int64_t segments) { sacked_ = segments; }
   void mark_sent_again(Index index, Time now, bool counts_as_repair);
+  /// Cuts every segment into pieces of at most `bytes`, each marked as the whole was. All get new
+  /// indices.
+  void recut(std::uint32_t bytes);
   /// A recovery was undone: nothing is lost.
   void forget_losses();
 

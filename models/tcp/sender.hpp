@@ -258,6 +258,8 @@ class Sender {
   Time persist_delay() const;
   void on_retransmit_timeout(Time now);
   void on_loss_probe(Time now);
+  void suspect_black_hole(Time now);
+  void shrink_segments(std::int64_t bytes);
   void on_reorder_timeout(Time now);
   void on_persist(Time now);
 
@@ -320,6 +322,8 @@ class Sender {
   std::int64_t reduction_delivered_ = 0, reduction_out_ = 0, window_before_ = 0;  ///< PRR
   bool frto_ = false;
   int timeouts_in_row_ = 0;
+  Time stuck_since_{};  ///< the first of them
+  bool segments_shrunk_ = false;
   Index resend_from_ = 0;  ///< nothing below it waits to be sent again
   Index judged_to_ = 0;    ///< RFC 6675: judged by SACK up to here
   std::int64_t sacked_below_judged_ = 0;

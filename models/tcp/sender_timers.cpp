@@ -101,12 +101,37 @@ void Sender::on_timer(Time now) {
 
 void Sender::on_retransmit_timeout(Time now) {
   if (scoreboard_.empty()) return;
+  if (timeouts_in_row_ == 0) stuck_since_ = now;
+  if (stack_.mtu_probing) suspect_black_hole(now);
   enter_loss(now);
   resend(now, scoreboard_.first(), true);
   ++timeouts_in_row_;
   ++counts_.timeouts;
   rtt_.back_off();
   arm(TimerKind::retransmit, now, rtt_.timeout());
+}
+
+// RFC 4821 7.7: when timeouts repeat, the path may have stopped taking full segments without saying
+// so. Linux (tcp_mtu_probing = 1) thinks so after three doublings of its least RTO, goes down to
+// 1024 B and then halves at every further timeout. It later looks upwards again; that is left out.
+void Sender::suspect_black_hole(Time now) {
+  constexpr std::int64_t kDoublings = 15;  // 1 + 2 + 4 + 8
+  constexpr std::int64_t kBaseSegment = 1024, kLeastSegment = 48;
+  if (timeouts_in_row_ == 0 || now - stuck_since_ < stack_.rto_min * kDoublings) return;
+  const std::int64_t size = segments_shrunk_ ? segment_size_ / 2 : kBaseSegment;
+  segments_shrunk_ = true;
+  if (size < segment_size_ && size >= kLeastSegment) shrink_segments(size);
+}
+
+void Sender::shrink_segments(std::int64_t bytes) {
+  segment_size_ = bytes;
+  scoreboard_.recut(static_cast<std::uint32_t>(bytes));
+  if (bbr_) {
+    bbr_->set_segment_bytes(bytes);
+    bbr_->rate().renumber(scoreboard_.size());
+  }
+  resend_from_ = scoreboard_.first();
+  update_pacing_rate();
 }
 
 // RFC 8985 7.3: new data if there is any and it fits the window, else the last segment again.

@@ -221,6 +221,34 @@ TEST_CASE("RFC 5682: originals that arrive after a timeout prove it spurious", "
   CHECK(end.info().retransmits == 1);
 }
 
+TEST_CASE("RFC 5682 2.1: F-RTO without SACK", "[sender]") {
+  for (const bool spurious : {true, false}) {
+    CAPTURE(spurious);
+    models::tcp::EndpointConfig config = plain_sender(Recovery::newreno);
+    config.stack.frto = true;
+    Endpoint end(config);
+    end.connect(Time{});
+    end.on_packet(Time::milliseconds(20), syn_ack().no_timestamps().no_sack().segment());
+    end.write(Time::milliseconds(20), Bytes(40 * 1460));
+    while (end.info().timeouts == 0) end.on_timer(end.next_timer());
+    end.output().clear();
+    // Step 2b: two new segments instead of repairs.
+    end.on_packet(Time::milliseconds(401), acknowledge(1).segment());
+    REQUIRE(end.output().size() == 2);
+    for (const Segment& segment : end.output()) CHECK_FALSE(segment.retransmission);
+    end.output().clear();
+    // Step 3: a second advance means that the originals were only late, a duplicate that they were
+    // lost.
+    end.on_packet(Time::milliseconds(402), acknowledge(spurious ? 2 : 1).segment());
+    CHECK(end.info().state == (spurious ? "open" : "loss"));
+    CHECK(end.info().undos == (spurious ? 1 : 0));
+    if (!spurious) {
+      REQUIRE_FALSE(end.output().empty());
+      CHECK(end.output().front().retransmission);
+    }
+  }
+}
+
 TEST_CASE("RFC 8985 7.2: the probe comes after two round trips", "[sender]") {
   // PTO = 2 x 20 ms + 2 ms with ten segments out; new data goes first (7.3).
   Script more = flight_of_ten(Recovery::rack);

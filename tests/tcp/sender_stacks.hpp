@@ -20,6 +20,7 @@ inline models::tcp::EndpointConfig plain_sender(experiments::Recovery recovery) 
   stack.recovery = recovery;
   stack.sack = recovery == experiments::Recovery::sack;
   stack.timestamps = false;
+  stack.frto = recovery == experiments::Recovery::rack;
   stack.congestion = "reno";
   stack.tso_autosize = false;
   stack.timer_tick = Time{};
@@ -33,6 +34,7 @@ inline models::tcp::EndpointConfig linux_2_4_sender() {
   stack.recovery = experiments::Recovery::newreno;
   stack.congestion = "reno";
   stack.initial_window = 3;
+  stack.frto = false;
   stack.tso_autosize = false;
   stack.whole_segment_window = true;
   stack.send_overhead = Bytes(256);
@@ -46,6 +48,7 @@ inline models::tcp::EndpointConfig bsd_4_4_sender() {
   stack.recovery = experiments::Recovery::reno;
   stack.congestion = "reno";
   stack.initial_window = 1;
+  stack.frto = false;
   stack.byte_counting = stack.window_validation = false;
   stack.nagle = experiments::Nagle::rfc896;
   stack.send_chunk = Bytes(2048);

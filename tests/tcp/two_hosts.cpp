@@ -35,7 +35,8 @@ void TwoHosts::flush(int host) {
     if (host == 0 && segment.length > 0 && segment.sequence >= highest_) {
       ++ordinal_;
       highest_ = segment.sequence + segment.length;
-      sighting.dropped = path_.lost_data.contains(ordinal_);
+      sighting.dropped = path_.lost_data.contains(ordinal_) ||
+                         (path_.lose_every > 0 && ordinal_ % path_.lose_every == 0);
     }
     Time& busy = busy_until_[host];
     const Time backlog = busy > now_ ? busy - now_ : Time{};
@@ -45,7 +46,13 @@ void TwoHosts::flush(int host) {
         queued + static_cast<double>(wire.count()) > static_cast<double>(path_.queue.count());
     const bool black = now_ >= path_.black_from && now_ < path_.black_to;
     if (!overflow && !black) busy = std::max(busy, now_) + serialization_time(wire, path_.rate);
-    sighting.dropped |= overflow || black;
+    sighting.dropped |= overflow || black || packet > path_.mtu;
+    if (host == 0) peak_ = std::max(peak_, queued);
+    if (path_.mark_above && segment.ecn != models::tcp::Ecn::not_ect &&
+        queued > static_cast<double>(path_.mark_above->count())) {
+      sighting.segment.ecn = models::tcp::Ecn::ce;
+      ++marks_;
+    }
     drops_ += sighting.dropped ? 1 : 0;
     log_.push_back(sighting);
     if (!sighting.dropped) schedule({busy + path_.delay, 0, kArrival, 1 - host, log_.size() - 1});

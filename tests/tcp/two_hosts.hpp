@@ -1,6 +1,7 @@
 // Two endpoints and the path between them, as the kernel traces had it: in each direction a
-// drop-tail queue in bytes, serialization at a rate, a loss rule, a fixed delay. Host links are
-// infinitely fast, programs take no time.
+// drop-tail queue in bytes, serialization at a rate, a loss rule, a fixed delay; it may also mark
+// above a threshold, and take only packets up to some size. Host links are infinitely fast,
+// programs take no time.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,9 @@ struct PathSetup {
   Time delay = Time::milliseconds(10);
   Bytes queue{4'000'000};
   std::set<std::int64_t> lost_data{};  ///< ordinals of first transmissions, from 1
+  std::int64_t lose_every = 0;         ///< every so manieth first transmission; 0: none
+  std::optional<Bytes> mark_above{};   ///< ECT packets get CE above this backlog
+  Bytes mtu{65535};                    ///< larger IP packets vanish
   Time black_from = Time::never(), black_to = Time::never();  ///< both directions lose all
 };
 
@@ -59,6 +63,9 @@ class TwoHosts {
   /// When the ACK of the last data byte reached the sender; Time::never() if it did not.
   Time completion() const { return completion_; }
   Bytes delivered() const { return read_; }
+  std::int64_t marks() const { return marks_; }
+  void forget_peak() { peak_ = 0; }
+  Bytes peak_queue() const { return Bytes(static_cast<std::int64_t>(peak_)); }
   std::int64_t drops() const { return drops_; }
   std::vector<Sighting> data() const { return filter(0, true); }
   std::vector<Sighting> acks() const { return filter(1, false); }
@@ -89,7 +96,8 @@ class TwoHosts {
   Time busy_until_[2] = {};
   Time timer_at_[2] = {Time::never(), Time::never()};
   models::tcp::Sequence highest_ = 0;
-  std::int64_t ordinal_ = 0, drops_ = 0;
+  std::int64_t ordinal_ = 0, drops_ = 0, marks_ = 0;
+  double peak_ = 0;
   bool connected_ = false, refused_ = false, closed_ = false;
   Bytes pending_{}, written_{}, read_{};
   std::int64_t writes_done_ = 0;
