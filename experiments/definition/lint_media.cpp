@@ -43,22 +43,23 @@ std::string between(const Lint& lint, const SharedMedium& medium, std::size_t fr
 // A collision that comes back after the slot is late: its frame is not sent again.
 void round_trip_beyond_slot(Lint& lint, const SharedMedium& medium) {
   const auto bit_rate = static_cast<double>(medium.rate.bits_per_second());
-  const RoundTripBudget budget = round_trip_budget(medium.rate);
-  const double limit = medium.slot ? medium.slot->seconds() * bit_rate : budget.limit;
+  // What a slot of one's own leaves for ports is not known.
+  const RoundTripBudget budget = medium.slot ? RoundTripBudget{0, medium.slot->seconds() * bit_rate}
+                                             : round_trip_budget(medium.rate);
   const auto longest =
       std::max_element(medium.ways.begin(), medium.ways.end(),
                        [](const SignalWay& a, const SignalWay& b) { return a.delay < b.delay; });
   if (longest == medium.ways.end()) return;
   const double ways = 2 * longest->delay.seconds() * bit_rate;
-  if (ways + budget.ports <= limit) return;
+  if (ways + budget.ports <= budget.limit) return;
   const auto index = static_cast<std::size_t>(longest - medium.ways.begin());
   const std::size_t count = medium.stations.size();
-  lint.warn(
-      medium.path,
-      fmt::format("the round trip between {} is {:.0f} bit times of cables and repeaters and "
-                  "up to {:.0f} of ports, more than {:.0f}: late collisions are possible",
-                  between(lint, medium, index / count, index % count), ways, budget.ports, limit),
-      "shorter cables or fewer repeaters, or a switch between them");
+  lint.warn(medium.path,
+            fmt::format("the round trip between {} is {:.0f} bit times of cables and repeaters and "
+                        "up to {:.0f} of ports, more than {:.0f}: late collisions are possible",
+                        between(lint, medium, index / count, index % count), ways, budget.ports,
+                        budget.limit),
+            "shorter cables or fewer repeaters, or a switch between them");
 }
 
 // IEEE 802.3 clause 13 (five segments, four repeaters, three of the segments coaxial), clause 29

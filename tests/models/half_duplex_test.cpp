@@ -52,11 +52,13 @@ tests:
 )" + tests;
 }
 
-std::string on_cable(const std::string& duplex, const std::string& test) {
+std::string on_cable(const std::string& duplex, const std::string& test,
+                     const std::string& nic = "profile: ideal") {
   return R"(schema_version: 1
 name: cable
 hosts:
-  a: {profile: ideal, stack: linux-6, nics: {eth0: {profile: ideal}}}
+  a: {profile: ideal, stack: linux-6, nics: {eth0: {)" +
+         nic + R"(}}}
   b: {like: a}
 links:
   - {endpoints: ["a:eth0", "b:eth0"], medium: 100BASE-TX, length: 20m, duplex: )" +
@@ -119,17 +121,28 @@ TEST_CASE("both directions of half duplex share one rate") {
 }
 
 TEST_CASE("the end that is full duplex spoils what the half-duplex end sends") {
-  // The half-duplex end sends data, the other acknowledges whenever it likes: late collisions, and
-  // every frame in them is lost. Clean half duplex has above 80 Mbit/s.
+  // Data from the half-duplex end: acknowledgments come while its next frames are under way, those
+  // collide late and are gone, and TCP lives on timeouts. Clean half duplex has above 80 Mbit/s.
   const std::string stream = "type: tcp-stream, duration: 5s, repeats: 3";
-  const TestResult upload = predict(on_cable("[half, full]", stream));
+  const std::string answering = "profile: generic-100m, coalesce: {rx: {delay: 20us}}";
+  const TestResult upload = predict(on_cable("[half, full]", stream, answering));
   INFO(figure(upload, "goodput"));
-  CHECK(figure(upload, "goodput") < 20e6);
+  CHECK(figure(upload, "goodput") < 1e6);
   CHECK(counted(upload, "a:eth0", "late_collisions") > 10);
   CHECK(drops(upload, "a:eth0", "late-collision") ==
         static_cast<std::int64_t>(counted(upload, "a:eth0", "late_collisions")));
+  CHECK(upload.hosts.at("a").figures.at("timeouts") > 10);
   CHECK(counted(upload, "b:eth0", "collisions") == 0);  // it does not know what that is
-  CHECK(figure(upload, "retransmits") > 10);
+
+  // Data from the full-duplex end: acknowledgments wait for a gap and spoil the frame behind it.
+  // Much is lost, each loss is soon repaired: slower than clean, by no power of ten.
+  const TestResult download = predict(on_cable("[full, half]", stream, answering));
+  INFO(figure(download, "goodput"));
+  CHECK(figure(download, "goodput") > 10 * figure(upload, "goodput"));
+  CHECK(figure(download, "goodput") < 0.9 * 1e8 * 1448 / (1538 + 45));
+  CHECK(figure(download, "retransmits") > 100);
+  CHECK(drops(download, "a:eth0", "collision") > 100);
+  CHECK(counted(download, "b:eth0", "late_collisions") == 0);
 }
 
 TEST_CASE("a duplex mismatch hardly shows while only one end has something to say") {
@@ -158,7 +171,7 @@ links:
 tests:
   - {name: t, type: tcp-stream, from: a, to: c, bytes: 2MB, repeats: 3}
 )");
-  CHECK(figure(test, "goodput") > 70e6);
+  CHECK(figure(test, "goodput") > 60e6);
   CHECK(test.ports.at("s:1").figures.count("collisions") == 1);
   CHECK(test.ports.at("s:2").figures.empty());
   CHECK(test.ports.at("c:eth0").figures.empty());
