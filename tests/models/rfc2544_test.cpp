@@ -67,12 +67,13 @@ TEST_CASE("a wire alone gives line rate at every frame size of RFC 2544, in one 
 }
 
 TEST_CASE("a device is as fast as its fabric, whatever its memory swallows meanwhile") {
-  // 60 kB of memory take up 6 % of a trial of 50 ms at this rate; without end they take everything.
+  // 60 kB of memory take up a quarter of a trial of 10 ms at this rate; without end they take
+  // everything.
   const std::string memory = GENERATE("buffer: {total: 60kB, policy: per-port}, ", "");
   const double law = 300'000;
-  const Result result =
-      predict(device(memory + "rate: 1Gbit/s, fabric_frame_rate: 300000/s", "1Gbit/s", "1Gbit/s",
-                     "type: rfc2544-throughput, frame_sizes: [64B, 128B], resolution: 0.1%"));
+  const Result result = predict(
+      device(memory + "rate: 1Gbit/s, fabric_frame_rate: 300000/s", "1Gbit/s", "1Gbit/s",
+             "type: rfc2544-throughput, frame_sizes: [64B, 128B], trial: {simulated: 10ms}"));
   for (const char* name : {"fwd[64B]", "fwd[128B]"}) {
     CHECK(figure(result, name, "frame_rate") <= law * 1.001);
     CHECK(figure(result, name, "frame_rate") >= law * 0.999);
@@ -82,7 +83,8 @@ TEST_CASE("a device is as fast as its fabric, whatever its memory swallows meanw
 TEST_CASE("in both directions two ports share the fabric") {
   const Result result = predict(
       device("rate: 1Gbit/s, fabric_frame_rate: 300000/s", "1Gbit/s", "1Gbit/s",
-             "type: rfc2544-throughput, direction: both, frame_size: 64B, resolution: 0.2%"));
+             "type: rfc2544-throughput, direction: both, frame_size: 64B, resolution: 0.2%, "
+             "trial: {simulated: 10ms}"));
   CHECK(figure(result, "fwd", "frame_rate") == Approx(300'000).epsilon(0.002));
 }
 
@@ -131,7 +133,9 @@ TEST_CASE("latency is serialization, cables and the device's own, to the picosec
 }
 
 TEST_CASE("a search repeats to the byte") {
-  const std::string yaml = device("rate: 1Gbit/s, fabric_frame_rate: 200000/s", "1Gbit/s",
-                                  "1Gbit/s", "type: rfc2544-throughput, frame_size: 64B");
+  const std::string yaml =
+      device("rate: 1Gbit/s, fabric_frame_rate: 200000/s", "1Gbit/s", "1Gbit/s",
+             "type: rfc2544-throughput, frame_size: 64B, "
+             "trial: {simulated: 10ms}");
   CHECK(predict(yaml) == predict(yaml));
 }
