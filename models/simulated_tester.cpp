@@ -67,8 +67,11 @@ SimulatedTester::SimulatedTester(const experiments::Experiment& experiment,
   std::map<std::pair<int, int>, int> sharing;
   auto add = [&](const Test::Pair& ends) {
     Stream stream{.ends = ends, .line = {}, .sharing = 0, .unloaded = {}};
-    for (const experiments::Hop& hop :
-         topology.path(ends.from_host, ends.from_nic, ends.to_host, ends.to_nic)) {
+    const std::vector<experiments::Hop> way =
+        topology.path(ends.from_host, ends.from_nic, ends.to_host, ends.to_nic);
+    const std::optional<Surroundings> around = surroundings_of(way);
+    surroundings_ = streams_.empty() || surroundings_ == around ? around : std::nullopt;
+    for (const experiments::Hop& hop : way) {
       const experiments::Link& link = experiment.links[static_cast<std::size_t>(hop.link)];
       if (stream.line == BitRate{}) stream.line = link.rate;
       stream.unloaded += link.propagation + link.delay + link.jitter;
@@ -88,6 +91,43 @@ SimulatedTester::SimulatedTester(const experiments::Experiment& experiment,
   }
   for (Stream& stream : streams_)
     stream.sharing = sharing[{stream.ends.from_host, stream.ends.from_nic}];
+}
+
+std::optional<SimulatedTester::Surroundings> SimulatedTester::surroundings_of(
+    const std::vector<experiments::Hop>& way) const {
+  if (test_.device.empty() || way.size() != 2) return std::nullopt;
+  const experiments::Link& in = experiment_.links[static_cast<std::size_t>(way[0].link)];
+  const experiments::Link& out = experiment_.links[static_cast<std::size_t>(way[1].link)];
+  const experiments::PortRef& device = in.ends[1 - way[0].from_end];
+  return Surroundings{
+      .in = in.rate,
+      .out = out.rate,
+      .cables = in.propagation + in.delay + out.propagation + out.delay,
+      .cuts_through = device.kind == experiments::NodeKind::switch_ &&
+                      experiment_.switches[static_cast<std::size_t>(device.node)].forwarding ==
+                          experiments::SwitchForwarding::cut_through};
+}
+
+Time SimulatedTester::Surroundings::latency(Bytes frame_size) const {
+  const Bytes bits = frame_size + kPreamble;
+  return cables + serialization_time(bits, out) +
+         (cuts_through ? Time{} : serialization_time(bits, in));
+}
+
+std::optional<experiments::Latencies> SimulatedTester::latencies_of(const Network& network,
+                                                                    Bytes frame_size) const {
+  std::int64_t frames = 0;
+  Time sum{};
+  experiments::Latencies latencies;
+  for (const DatagramFlow& flow : network.datagram_flows()) {
+    frames += flow.sink.received();
+    sum += flow.sink.mean_delay() * flow.sink.received();
+    latencies.maximum = later(latencies.maximum, flow.sink.max_delay());
+  }
+  if (frames == 0) return std::nullopt;
+  latencies.mean = sum / frames;
+  if (surroundings_) latencies.device = latencies.mean - surroundings_->latency(frame_size);
+  return latencies;
 }
 
 double SimulatedTester::port_rate(Bytes frame_size) const {
@@ -156,6 +196,7 @@ TrialOutcome SimulatedTester::run(const TrialRequest& request) {
   TrialOutcome outcome;
   outcome.seconds = counted.seconds();
   outcome.generator_limited = counts.refused > 0;
+  outcome.latency = latencies_of(network, request.frame_size);
   if (request.burst > 0) {
     outcome.sent = counts.sent;
     outcome.received = counts.received;

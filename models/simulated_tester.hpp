@@ -1,6 +1,7 @@
 // The simulator as a tester of RFC 2544: a trial is a small network run of raw frames.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "experiments/studies/trial.hpp"
@@ -29,7 +30,20 @@ class SimulatedTester : public experiments::Tester {
     int sharing = 1;
     Time unloaded{};  ///< latencies of the way, without serialization
   };
+  /// What lies around the device under test if it has a link to either tester.
+  struct Surroundings {
+    BitRate in, out;
+    Time cables{};
+    bool cuts_through = false;
+    bool operator==(const Surroundings&) const = default;
 
+    /// The share of a frame's latency that is not the device's.
+    Time latency(Bytes frame_size) const;
+  };
+
+  std::optional<Surroundings> surroundings_of(const std::vector<experiments::Hop>& way) const;
+  std::optional<experiments::Latencies> latencies_of(const Network& network,
+                                                     Bytes frame_size) const;
   std::vector<experiments::Test> traffic(const experiments::TrialRequest& request, Time warm_up,
                                          Time duration) const;
 
@@ -38,6 +52,7 @@ class SimulatedTester : public experiments::Tester {
   const experiments::Test& test_;
   const SimulationOptions& options_;
   std::vector<Stream> streams_;
+  std::optional<Surroundings> surroundings_;  // where all streams have the same
   bool random_ = false;
   std::uint64_t trials_ = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -36,11 +37,12 @@ class SizeResult {
     add(prefix + "throughput", "bit/s", Better::higher, frame_rate * wire_bits(size_));
   }
   void add_latency(const Latencies& latency) {
-    const std::pair<const char*, Time> values[] = {
-        {"min", latency.minimum}, {"mean", latency.mean}, {"p50", latency.p50},
-        {"p99", latency.p99},     {"p999", latency.p999}, {"max", latency.maximum}};
+    const std::pair<const char*, std::optional<Time>> values[] = {
+        {"min", latency.minimum},  {"mean", latency.mean}, {"p50", latency.p50},
+        {"p99", latency.p99},      {"p999", latency.p999}, {"max", latency.maximum},
+        {"device", latency.device}};
     for (const auto& [name, value] : values)
-      add(std::string("latency.") + name, "s", Better::lower, value.seconds());
+      if (value) add(std::string("latency.") + name, "s", Better::lower, value->seconds());
   }
   void note(const std::string& text) {
     for (const std::string& known : result_.notes)

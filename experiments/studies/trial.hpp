@@ -23,7 +23,11 @@ struct TrialRequest {
 
 /// How long frames were on their way: from the first bit sent to the last bit received.
 struct Latencies {
-  Time minimum, mean, p50, p99, p999, maximum;
+  Time mean, maximum;
+  std::optional<Time> minimum{}, p50{}, p99{}, p999{};  ///< if the tester keeps what it takes
+  /// Of the device alone, on average: from the last bit in to the first bit out, or from the first
+  /// bit in where it cuts through (RFC 1242 3.8).
+  std::optional<Time> device{};
   bool operator==(const Latencies&) const = default;
 };
 

@@ -130,6 +130,17 @@ TEST_CASE("latency is serialization, cables and the device's own, to the picosec
   CHECK(figure(result, "fwd[64B]", "latency.max") == Approx(2 * 72 * 8e-9 + 3e-6).epsilon(1e-12));
   CHECK(figure(result, "fwd[1518B]", "latency.max") ==
         Approx(2 * 1526 * 8e-9 + 3e-6).epsilon(1e-12));
+  // RFC 1242: from the last bit in to the first bit out.
+  CHECK(figure(result, "fwd[64B]", "latency.device") == Approx(3e-6).epsilon(1e-9));
+  CHECK(figure(result, "fwd[1518B]", "latency.device") == Approx(3e-6).epsilon(1e-9));
+}
+
+TEST_CASE("a device that cuts through is timed from the first bit in to the first bit out") {
+  const Result result =
+      predict(device("rate: 1Gbit/s, forwarding: cut-through, latency: 1us", "1Gbit/s", "1Gbit/s",
+                     "type: rfc2544-latency, frame_size: 1518B"));
+  // It has seen preamble and 64 bytes before it decides.
+  CHECK(figure(result, "fwd", "latency.device") == Approx(72 * 8e-9 + 1e-6).epsilon(1e-9));
 }
 
 TEST_CASE("a search repeats to the byte") {
