@@ -135,6 +135,7 @@ void list_nic(const Nic& nic, bool shaped, ElementList& list) {
   if (!nic.encapsulation.empty())
     list.ignored(key + ".encapsulation", "the lab sends plain IP packets", true);
   if (nic.vlan) list.ignored(key + ".vlan", "the lab sends untagged frames", true);
+  if (nic.egress) list.ignored(key + ".queue", "the lab sets no queue discipline", true);
   if (nic.receive_coalescing != experiments::Coalescing{} ||
       nic.transmit_coalescing != experiments::Coalescing{}) {
     list.ignored(key + ".coalesce", "a virtual device raises no interrupts", false);
@@ -199,6 +200,7 @@ void list_path_effects(const Link& link, bool netns, ElementList& list) {
   if (link.script[0] != experiments::Script{} || link.script[1] != experiments::Script{}) {
     list.ignored("script", no_emulation, true);
   }
+  if (link.egress) list.ignored("queue", "the lab has no such queue discipline", true);
   if (link.queue) {
     if (netns) {
       list.approximated("queue",
@@ -230,6 +232,7 @@ void list_switches(const Experiment& experiment, bool netns, ElementList& list) 
       list.approximated("buffer", shared ? "a fixed byte limit a port: what one queue alone gets"
                                          : "byte limit of each port's token bucket");
     }
+    if (device.egress) list.ignored("queue", "the lab's ports have plain queues", true);
     if (device.fabric_rate || device.fabric_frame_rate) {
       list.ignored("fabric", "the bridge has no fabric limit", true);
     }

@@ -171,6 +171,9 @@ void build_hosts(BuildContext& context) {
                     fmt::format("at most {} in a host", kMostNics));
     }
     build_bonds(context, path, host);
+    for (Nic& nic : host.nics)
+      if (nic.egress)
+        build_queue(context, path + ".nics." + nic.name + ".queue", nic.egress->queue);
     context.experiment.hosts.push_back(host);
   }
   if (context.spec.hosts.empty()) {
@@ -199,6 +202,7 @@ void build_switches(BuildContext& context) {
                     "rename one of them");
     }
     Switch built = spec.value;
+    built.egress = build_egress(context, spec);
     for (const Ports::Range& range : spec.ports.ranges) {
       for (int port = range.first; port <= range.last; ++port) {
         built.port_rates.push_back(range.rate);

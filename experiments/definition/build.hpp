@@ -32,6 +32,10 @@ void check_congestion_fits(BuildContext& context, const std::string& path, const
                            const Stack& stack);
 
 void build_hubs(BuildContext& context);
+/// Checks a queue and fills in what it leaves open.
+void build_queue(BuildContext& context, const std::string& path, QueueSpec& queue);
+/// What stands in front of the ports of a switch; nothing if neither queue nor classes are given.
+std::optional<EgressSpec> build_egress(BuildContext& context, SwitchSpec& spec);
 void build_links(BuildContext& context);
 /// What must hold of hubs and shared links together, once all are known.
 void check_shared_media(BuildContext& context);

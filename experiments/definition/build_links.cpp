@@ -41,7 +41,12 @@ class LinkBuilder {
     link.jitter = spec.jitter;
     link.bit_error_rate = spec.bit_error_rate;
     link.mtu = spec.mtu;
-    link.queue = spec.queue;
+    if (spec.queue && spec.queue->only_limit()) {
+      link.queue = spec.queue->limit;
+    } else if (spec.queue) {
+      build_queue(context_, path_ + ".queue", *spec.queue);
+      link.egress = EgressSpec{*spec.queue, Scheduler::none, {}};
+    }
     link.cost_eur = spec.cost_eur;
     if (!spec.name.empty() && !names_.insert(spec.name).second) {
       context_.error(path_ + ".name", fmt::format("two links are called `{}`", spec.name),

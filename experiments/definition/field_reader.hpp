@@ -282,6 +282,16 @@ void read_value(ReadContext& context, const Node& node, const std::string& path,
     read_ports(context, node, path, field);
   } else if constexpr (std::same_as<T, Template>) {
     if (!node.is_null() && expect_mapping(context, node, path)) field.node = node;
+  } else if constexpr (std::same_as<T, EgressSpec>) {
+    read_value(context, node, path, field.queue, rule);
+  } else if constexpr (std::same_as<T, QueueSpec>) {
+    if (node.is_mapping() && !node.find("value")) {
+      context.places[path] = node.place;
+      read_struct(context, node, path, field);
+    } else {  // `queue: 64KiB`
+      field = {};
+      read_value(context, node, path, field.limit, kAtLeastOne);
+    }
   } else if constexpr (std::same_as<T, SocketBuffer>) {
     if (node.is_mapping() && !node.find("value")) {
       FieldReader fields(context, node, path);

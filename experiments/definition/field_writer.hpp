@@ -116,6 +116,16 @@ class FieldWriter {
       write_ports(field, path);
     } else if constexpr (std::same_as<T, Template>) {
       out_ += "{}";  // never there: what it made is
+    } else if constexpr (std::same_as<T, EgressSpec>) {
+      write(field.queue, path, rule);
+    } else if constexpr (std::same_as<T, QueueSpec>) {
+      if (field.only_limit()) {
+        write(*field.limit, path, rule);
+      } else {
+        FieldWriter fields(context_, out_, path);
+        describe(fields, field);
+        fields.finish();
+      }
     } else if constexpr (std::same_as<T, SocketBuffer>) {
       FieldWriter fields(context_, out_, path);
       fields("send", field.send, "", rule);

@@ -110,6 +110,17 @@ inline constexpr Word kTopologyWords[] = {{"star", int(TopologyType::star)},
                                           {"dumbbell", int(TopologyType::dumbbell)},
                                           {"leaf-spine", int(TopologyType::leaf_spine)},
                                           {"fat-tree", int(TopologyType::fat_tree)}};
+inline constexpr Word kDisciplineWords[] = {{"fifo", int(Discipline::fifo)},
+                                            {"red", int(Discipline::red)},
+                                            {"codel", int(Discipline::codel)},
+                                            {"fq-codel", int(Discipline::fq_codel)},
+                                            {"pie", int(Discipline::pie)}};
+inline constexpr Word kSchedulerWords[] = {{"none", int(Scheduler::none)},
+                                           {"strict", int(Scheduler::strict)},
+                                           {"drr", int(Scheduler::drr)}};
+inline constexpr Word kDelayEstimatorWords[] = {
+    {"timestamps", int(DelayEstimator::timestamps)},
+    {"departure-rate", int(DelayEstimator::departure_rate)}};
 inline constexpr Word kLabWords[] = {{"netns", int(LabType::netns)},
                                      {"loopback", int(LabType::loopback)},
                                      {"hosts", int(LabType::hosts), true}};
@@ -140,6 +151,9 @@ inline std::span<const Word> words_of(Closing) { return kClosingWords; }
 inline std::span<const Word> words_of(FlowHash) { return kFlowHashWords; }
 inline std::span<const Word> words_of(LinkAction) { return kLinkActionWords; }
 inline std::span<const Word> words_of(TopologyType) { return kTopologyWords; }
+inline std::span<const Word> words_of(Discipline) { return kDisciplineWords; }
+inline std::span<const Word> words_of(Scheduler) { return kSchedulerWords; }
+inline std::span<const Word> words_of(DelayEstimator) { return kDelayEstimatorWords; }
 inline std::span<const Word> words_of(LabType) { return kLabWords; }
 
 template <class V>
@@ -251,6 +265,51 @@ void describe(V& v, Esp& s) {
 }
 
 template <class V>
+void describe(V& v, QueueSpec& s) {
+  constexpr FieldRule kShare{.high = 1, .kind = Kind::fraction};
+  v("discipline", s.discipline, "which frames are dropped or marked, and which leaves next");
+  v("limit", s.limit, "wire bytes it holds", kAtLeastOne);
+  v("limit_frames", s.limit_frames, "frames it holds", kAtLeastOne);
+  v("ecn", s.ecn, "frames that can be are marked instead of dropped (not by fifo)");
+  v("ecn_threshold", s.ecn_threshold, "fifo: marks what finds more wire bytes queued");
+  v("ecn_threshold_frames", s.ecn_threshold_frames, "fifo: marks what finds more frames queued");
+  v("min", s.min, "red: mean wire bytes from which it drops", kAtLeastOne);
+  v("max", s.max, "red: mean wire bytes at which it drops with max_probability", kAtLeastOne);
+  v("min_frames", s.min_frames, "red: min in frames, instead", kAtLeastOne);
+  v("max_frames", s.max_frames, "red: max in frames, instead", kAtLeastOne);
+  v("max_probability", s.max_probability, "red: of a drop when the mean is at max", kShare);
+  v("weight", s.weight, "red: of the newest length in the mean",
+    FieldRule{.low = 1e-9, .high = 1, .kind = Kind::number});
+  v("mean_frame", s.mean_frame, "red: frame by which idle time is counted", kAtLeastOne);
+  v("gentle", s.gentle, "red: from max to twice max the probability rises to 1, not at once");
+  v("adaptive", s.adaptive, "red: moves max_probability so that the mean stays in the middle");
+  v("target", s.target, "codel, fq-codel, pie, adaptive red: delay it aims at", kAtLeastOne);
+  v("interval", s.interval, "codel, fq-codel: above target for so long; pie: between updates",
+    kAtLeastOne);
+  v("flows", s.flows, "fq-codel: queues to which flows are hashed",
+    FieldRule{.low = 1, .high = 65'536});
+  v("quantum", s.quantum, "fq-codel: wire bytes a flow may send in a round",
+    FieldRule{.low = 84, .high = 1e9});
+  v("alpha", s.alpha, "pie: probability for each second of delay above target",
+    FieldRule{.high = 1e3, .kind = Kind::number});
+  v("beta", s.beta, "pie: probability for each second of change",
+    FieldRule{.high = 1e3, .kind = Kind::number});
+  v("burst", s.burst, "pie: so long a burst loses nothing");
+  v("mark_below", s.mark_below, "pie: drops all the same above this probability", kShare);
+  v("delay_estimator", s.delay_estimator, "pie: how it learns its delay");
+  v("derandomised", s.derandomised, "pie: drops neither close together nor far apart");
+}
+
+template <class V>
+void describe(V& v, TrafficClass& s) {
+  v("name", s.name, "of the class", kRequiredName);
+  v("priorities", s.priorities, "802.1Q priorities in it; none: those no other class has",
+    FieldRule{.high = kPriorities - 1});
+  v("weight", s.weight, "drr: share of the line", FieldRule{.low = 1, .high = 1000});
+  v("queue", s.queue, "its queue: a limit in wire bytes, or a discipline");
+}
+
+template <class V>
 void describe(V& v, Nic& s) {
   // An IPv4 host must take 68 bytes (RFC 791) and the length field ends at 65535.
   constexpr FieldRule kRing{.low = 1, .high = 1'048'576};
@@ -270,7 +329,7 @@ void describe(V& v, Nic& s) {
     "around the IP packets it sends, from the packet outwards: [vxlan, {esp: {cipher: gcm}}]");
   v("ideal", s.ideal, "costs and holds nothing (a tester)");
   v("pause", s.pause, "heeds PAUSE frames, of all priorities or of one");
-  v.later({"queues"});
+  v("queue", s.egress, "the host's queue above the ring, instead of transmit_queue frames");
 }
 
 template <class V>
@@ -332,7 +391,10 @@ void describe(V& v, SwitchSpec& s) {
   v("pause", s.value.pause, "flow control: PAUSE frames to senders");
   v("vlans", s.vlans, "VLANs by number; ports named in none are in VLAN 1, untagged");
   v("hash", s.value.hash, "by what it spreads flows over parallel links (LACP) and equal paths");
-  v.later({"queues", "classes"});
+  v("queue", s.queue, "of every port: a limit in wire bytes, or a discipline");
+  v("scheduler", s.scheduler, "in which order the traffic classes of a port are served");
+  v("classes", s.classes, "traffic classes of every port, each with its queue");
+  v.later({"queues"});
 }
 
 template <class V>
@@ -402,8 +464,8 @@ void describe(V& v, LinkSpec& s) {
   v("mtu", s.mtu, "largest IP packet that passes; larger ones vanish", kMtu);
   v("bit_error_rate", s.bit_error_rate, "probability of a wrong bit",
     FieldRule{.high = 1, .kind = Kind::number});
-  v("queue", s.queue, "drop-tail queue in wire bytes: makes the link an emulated path",
-    kAtLeastOne);
+  v("queue", s.queue,
+    "makes the link an emulated path with this queue: a limit in wire bytes, or a discipline");
   v("blackholes", s.blackholes, "times in which every frame is lost");
   v("drops", s.drops, "data segments lost at their first transmission");
   v("reorder", s.reorder, "a data segment delivered late");

@@ -17,39 +17,43 @@ double frames_per_second(BitRate line) {
   return static_cast<double>(line.bits_per_second()) / (8.0 * 1538);
 }
 
-void red_defaults(QueueSpec& spec, BitRate line) {
-  fill(spec.gentle, true);  // Floyd, "Recommendation on using the gentle_ variant of RED", 2000
-  fill(spec.adaptive, false);
-  fill(spec.mean_frame, Bytes(1000));  // tc-red(8) avpkt
-  const bool self = *spec.adaptive;
-  if (self) fill(spec.target, Time::milliseconds(5));
-  // Adaptive RED sets what it is not told (Floyd, Gummadi and Shenker 2001, section 4): the weight
-  // so that the mean follows within a second or so, the lower threshold at half the target's queue.
-  // The weight otherwise is that of the 1993 paper, max_probability that of Floyd's "Discussions of
-  // setting parameters" (1997), as are 5 frames and three times as much for the thresholds.
-  fill(spec.weight, self ? 1 - std::exp(-1 / std::max(frames_per_second(line), 1.0)) : 0.002);
-  fill(spec.max_probability, 0.1);
+void red_thresholds(QueueSpec& spec, std::int64_t min_frames) {
   if (!spec.min && !spec.min_frames) {
-    const double half = self ? spec.target->seconds() * frames_per_second(line) / 2 : 0;
-    if (spec.max) {
+    if (spec.max)
       spec.min = *spec.max / 3;
-    } else {
-      const auto frames = std::max<std::int64_t>(5, std::llround(half));
-      spec.min_frames = spec.max_frames ? *spec.max_frames / 3 : frames;
-    }
+    else
+      spec.min_frames = spec.max_frames ? *spec.max_frames / 3 : min_frames;
   }
   if (!spec.max && !spec.max_frames) {
-    if (spec.min) {
+    if (spec.min)
       spec.max = *spec.min * 3;
-    } else {
+    else
       spec.max_frames = *spec.min_frames * 3;
-    }
   }
+}
+
+void red_defaults(QueueSpec& spec, std::optional<BitRate> line) {
+  fill(spec.gentle, true);  // Floyd, "Recommendation on using the gentle variant of RED", 2000
+  fill(spec.adaptive, false);
+  fill(spec.mean_frame, Bytes(1000));  // tc-red(8), avpkt
+  fill(spec.max_probability, 0.1);     // Floyd, "RED: Discussions of setting parameters", 1997
+  if (!*spec.adaptive) {
+    fill(spec.weight, 0.002);  // Floyd and Jacobson 1993, as are the thresholds
+    red_thresholds(spec, 5);
+    return;
+  }
+  // Adaptive RED chooses what it is not told (Floyd, Gummadi and Shenker 2001, section 4): a mean
+  // that follows within a second, and a lower threshold of half the target's queue.
+  fill(spec.target, Time::milliseconds(5));
+  if (!line) return;
+  const double rate = frames_per_second(*line);
+  fill(spec.weight, 1 - std::exp(-1 / std::max(rate, 1.0)));
+  red_thresholds(spec, std::max<std::int64_t>(5, std::llround(spec.target->seconds() * rate / 2)));
 }
 
 }  // namespace
 
-QueueSpec with_defaults(QueueSpec spec, BitRate line) {
+QueueSpec with_defaults(QueueSpec spec, std::optional<BitRate> line) {
   // Frames unless bytes are given. RFC 8290 5.2.3 for FQ-CoDel; tc-codel(8) and tc-pie(8) say 1000,
   // which is also Linux's txqueuelen.
   if (!spec.limit)

@@ -48,11 +48,19 @@ struct QueueSpec {
   std::optional<DelayEstimator> delay_estimator;  ///< PIE
   std::optional<bool> derandomised;               ///< PIE: neither clusters nor long gaps of drops
   bool operator==(const QueueSpec&) const = default;
+
+  /// Whether it is a drop-tail queue of so many bytes and nothing else.
+  bool only_limit() const {
+    QueueSpec plain;
+    plain.limit = limit;
+    return limit && plain == *this;
+  }
 };
 
-/// `spec` with what it leaves open, for a transmitter of `line`. The numbers are those of the RFCs,
-/// or of Linux's tc where an RFC gives none; each stands with its source in queue.cpp.
-QueueSpec with_defaults(QueueSpec spec, BitRate line);
+/// `spec` with what it leaves open. The numbers are those of the RFCs, or of Linux's tc where an
+/// RFC gives none; each stands with its source in queue.cpp. Adaptive RED derives some from the
+/// rate of its line: they stay open where that is not known.
+QueueSpec with_defaults(QueueSpec spec, std::optional<BitRate> line);
 
 /// How the classes of a port share its transmitter; `none`: there are no classes.
 enum class Scheduler { none, strict, drr };

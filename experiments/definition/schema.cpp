@@ -238,6 +238,10 @@ class SchemaWriter {
       fields("send", field.send, "SO_SNDBUF", rule);
       fields("receive", field.receive, "SO_RCVBUF", rule);
       return any_of({shape_of(field.send, rule), fields.finish()});
+    } else if constexpr (std::same_as<T, EgressSpec>) {
+      return shape_of(field.queue, rule);
+    } else if constexpr (std::same_as<T, QueueSpec>) {
+      return any_of({shape_of(field.limit, rule), object_of(field)});
     } else if constexpr (std::same_as<T, SizePoint>) {
       return {
           {"type", "array"},

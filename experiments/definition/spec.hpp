@@ -37,6 +37,9 @@ struct SwitchSpec {
   std::vector<VlanSpec> vlans;
   Ports ports;
   std::optional<BitRate> rate;
+  std::optional<QueueSpec> queue;  ///< these three become the value's `egress`
+  std::optional<Scheduler> scheduler;
+  std::vector<TrafficClass> classes;
 };
 
 struct HubSpec {
@@ -102,7 +105,7 @@ struct LinkSpec {
   Loss loss;
   double bit_error_rate = 0;
   std::optional<Bytes> mtu;
-  std::optional<Bytes> queue;
+  std::optional<QueueSpec> queue;  ///< becomes the link's `queue` or `egress`
   std::vector<Blackhole> blackholes;
   std::vector<Drops> drops;
   std::vector<Reordering> reorder;
@@ -149,10 +152,10 @@ struct Template {
 /// `topology: {type: leaf-spine, leaves: 4, spines: 2, hosts_per_leaf: 16, …}` (generate.hpp).
 struct TopologySpec {
   TopologyType type = TopologyType::star;
-  int hosts = 0;                              ///< star
-  int left = 0, right = 0;                    ///< dumbbell
+  int hosts = 0;            ///< star
+  int left = 0, right = 0;  ///< dumbbell
   int leaves = 0, spines = 0, hosts_per_leaf = 0;
-  int k = 0;                                  ///< fat-tree: ports of every switch
+  int k = 0;  ///< fat-tree: ports of every switch
   Template host, switch_, upper_switch, link, uplink, bottleneck;
 };
 

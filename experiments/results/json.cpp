@@ -59,13 +59,19 @@ Json write(const ByteLedger& ledger) {
 
 Json write(const HostUse& use) { return numbers_to_json(use.figures); }
 
-Json write(const PortCounters& port) {
+Json write(const QueueUse& use) {
   Json json;
-  json["frames_sent"] = port.frames_sent;
-  json["wire_bytes_sent"] = port.wire_bytes_sent;
-  json["drops"] = numbers_to_json(port.drops);
-  json["peak_queue"] = port.peak_queue;
-  if (!port.figures.empty()) json["figures"] = numbers_to_json(port.figures);
+  json["frames_sent"] = use.frames_sent;
+  json["wire_bytes_sent"] = use.wire_bytes_sent;
+  json["drops"] = numbers_to_json(use.drops);
+  json["peak_queue"] = use.peak_queue;
+  if (!use.figures.empty()) json["figures"] = numbers_to_json(use.figures);
+  return json;
+}
+
+Json write(const PortCounters& port) {
+  Json json = write(static_cast<const QueueUse&>(port));
+  for (const auto& [name, use] : port.classes) json["classes"][name] = write(use);
   return json;
 }
 
@@ -178,15 +184,29 @@ LayerRate read_layer(const std::string& name, const JsonValue& value) {
   return layer;
 }
 
+void read_queue_use(JsonObject& object, QueueUse& use) {
+  use.frames_sent = object.required("frames_sent").integer();
+  use.wire_bytes_sent = object.required("wire_bytes_sent").integer();
+  use.drops = object.required("drops").map<std::int64_t>(
+      [](const JsonValue& count) { return count.integer(); });
+  use.peak_queue = object.required("peak_queue").integer();
+  if (const auto figures = object.optional("figures")) use.figures = read_numbers(*figures);
+}
+
+QueueUse read_class(const JsonValue& value) {
+  JsonObject object(value);
+  QueueUse use;
+  read_queue_use(object, use);
+  object.finish();
+  return use;
+}
+
 PortCounters read_port(const JsonValue& value) {
   JsonObject object(value);
   PortCounters port;
-  port.frames_sent = object.required("frames_sent").integer();
-  port.wire_bytes_sent = object.required("wire_bytes_sent").integer();
-  port.drops = object.required("drops").map<std::int64_t>(
-      [](const JsonValue& count) { return count.integer(); });
-  port.peak_queue = object.required("peak_queue").integer();
-  if (const auto figures = object.optional("figures")) port.figures = read_numbers(*figures);
+  read_queue_use(object, port);
+  if (const auto classes = object.optional("classes"))
+    port.classes = classes->map<QueueUse>(read_class);
   object.finish();
   return port;
 }

@@ -56,12 +56,20 @@ struct HostUse {
   bool operator==(const HostUse&) const = default;
 };
 
-struct PortCounters {
+/// What one queue let through.
+struct QueueUse {
   std::int64_t frames_sent = 0;
   std::int64_t wire_bytes_sent = 0;
   std::map<std::string, std::int64_t> drops;  ///< by cause
   std::int64_t peak_queue = 0;                ///< bytes
-  std::map<std::string, double> figures;      ///< what else it counted: "collisions", …
+  std::map<std::string, double> figures;      ///< what else it counted: "collisions",
+                                              ///< "marked", "queue_delay.mean" (s), …
+  bool operator==(const QueueUse&) const = default;
+};
+
+/// What a port sent, in all and by traffic class if it has classes.
+struct PortCounters : QueueUse {
+  std::map<std::string, QueueUse> classes;
   bool operator==(const PortCounters&) const = default;
 };
 

@@ -118,25 +118,29 @@ std::string hosts_list(const TestResult& test) {
 }
 
 std::string ports_table(const TestResult& test, bool colour) {
-  const bool more = std::any_of(test.ports.begin(), test.ports.end(),
-                                [](const auto& port) { return !port.second.figures.empty(); });
-  Grid grid({"port", ">frames sent", ">wire bytes", ">peak queue", "dropped",
-             more ? "also counted" : ""});
-  for (const auto& [name, port] : test.ports) {
+  Grid grid({"port", ">frames sent", ">wire bytes", ">peak queue", "dropped", "also counted"});
+  const auto add = [&](const std::string& name, const QueueUse& use) {
     std::string drops;
-    for (const auto& [cause, count] : port.drops)
+    for (const auto& [cause, count] : use.drops)
       if (count != 0) drops += fmt::format("{}{} {}", drops.empty() ? "" : ", ", count, cause);
     std::string figures;
-    for (const auto& [figure, value] : port.figures)
-      if (value != 0)
-        figures += fmt::format("{}{} {}", figures.empty() ? "" : ", ", figure,
-                               format_quantity(value, value == std::floor(value) ? "count" : ""));
+    for (const auto& [figure, value] : use.figures) {
+      if (value == 0) continue;
+      const bool time = figure.starts_with("queue_delay");
+      figures += fmt::format(
+          "{}{} {}", figures.empty() ? "" : ", ", figure,
+          format_quantity(value, time ? "s" : value == std::floor(value) ? "count" : ""));
+    }
     grid.add({{name},
-              {std::to_string(port.frames_sent)},
-              {format_quantity(static_cast<double>(port.wire_bytes_sent), "B")},
-              {format_quantity(static_cast<double>(port.peak_queue), "B")},
+              {std::to_string(use.frames_sent)},
+              {format_quantity(static_cast<double>(use.wire_bytes_sent), "B")},
+              {format_quantity(static_cast<double>(use.peak_queue), "B")},
               {drops, Paint::bad},
               {figures}});
+  };
+  for (const auto& [name, port] : test.ports) {
+    add(name, port);
+    for (const auto& [class_name, use] : port.classes) add("  " + class_name, use);
   }
   return grid.empty() ? "" : grid.text(indent, colour);
 }

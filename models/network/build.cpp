@@ -114,6 +114,8 @@ void Network::build_port(const experiments::Link& link, int from_end, std::uint6
   }
   auto port = std::make_unique<EgressPort>(static_cast<std::uint32_t>(source),
                                            EgressQueue(spec, link.rate, random));
+  random_ = random_ || port->queue.random();
+  observe(port->queue);
   if (link.queue) {
     port->memory = link.queue->count();
   } else if (link.egress) {
@@ -128,6 +130,18 @@ void Network::build_port(const experiments::Link& link, int from_end, std::uint6
     port->heeds_pause = experiment_.hosts[from.node].nics[from.port].pause;
   }
   ports_.back() = std::move(port);
+}
+
+// Waits are recorded while timed tests count what they read.
+void Network::observe(EgressQueue& queue) const {
+  Time from = Time::never(), to{};
+  for (const Test* test : config_.tests) {
+    if (test->background) continue;
+    if (test->bytes || test->transactions || !test->writes.empty()) return;
+    from = std::min(from, test->start + test->omit);
+    to = std::max(to, test->start + test->duration);
+  }
+  if (from < to) queue.observe(from, to);
 }
 
 WireConfig Network::wire_config(const experiments::Link& link, int from_end) {

@@ -173,6 +173,7 @@ class Network {
   void build_port(const experiments::Link& link, int from_end, std::uint64_t source);
   Junction junction_at(const experiments::PortRef& port) const;
   WireConfig wire_config(const experiments::Link& link, int from_end);
+  void observe(EgressQueue& queue) const;
   bool decides_late(const experiments::Link& link, int from_end) const;
   void build_tests();
   /// One flow of a test; of several that arrive at one source, it has its own start and volume.

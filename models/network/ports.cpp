@@ -37,9 +37,10 @@ Drop Network::enter_port(Time now, std::uint32_t wire, sim::SlotPool<Packet>::Ta
   const Packet& packet = frame.value;
   const QueuedFrame queued{.packet = frame.handle,
                            .bytes = packet.wire_bytes,
-                           .flow = packet.receiver,
+                           .flow = packet.receiver * 2 + (packet.kind == PacketKind::tcp ? 0 : 1),
                            .priority = packet.priority,
                            .ecn = packet.segment.ecn,
+                           .cause = Drop::none,
                            .queued = now};
   Drop drop = port.down ? Drop::down : Drop::none;
   if (drop == Drop::none && !admits(now, port, packet)) drop = Drop::queue;
@@ -114,7 +115,7 @@ void Network::drop_evicted(Time now, EgressPort& port) {
   std::vector<QueuedFrame>& dropped = port.queue.dropped();
   for (const QueuedFrame& frame : dropped) {
     const Packet& packet = packets_.get(frame.packet);
-    wires_[port.wire].count_drop(Drop::early);
+    wires_[port.wire].count_drop(frame.cause);
     release_memory(now, port, packet);
     let_go(now, packet);
     packets_.release(frame.packet);

@@ -50,6 +50,7 @@ bool CodelControl::dequeue(const CodelRule& rule, Time now, std::uint8_t paused,
     }
     ++counters.early_drops;
     dropped.push_back(frame);
+    dropped.back().cause = Drop::early;
     taken = take(rule, now, paused, row, frame);
     return true;
   };

@@ -22,6 +22,14 @@ class DelayHistogram {
     sum_ += delay;
   }
 
+  void add(const DelayHistogram& other) {
+    if (other.counts_.empty()) return;
+    counts_.resize(kBins);
+    for (std::size_t bin = 0; bin < kBins; ++bin) counts_[bin] += other.counts_[bin];
+    count_ += other.count_;
+    sum_ += other.sum_;
+  }
+
   std::int64_t count() const { return count_; }
   /// Exact; zero if nothing was recorded.
   Time mean() const { return count_ > 0 ? sum_ / count_ : Time{}; }

@@ -167,6 +167,12 @@ std::optional<QueuedFrame> EgressQueue::dequeue(Time now, std::uint8_t paused) {
   return frame;
 }
 
+DelayHistogram EgressQueue::delays() const {
+  DelayHistogram sum;
+  for (const Class& c : classes_) sum.add(c.delays());
+  return sum;
+}
+
 QueueCounters EgressQueue::counters() const {
   QueueCounters sum;
   for (const Class& c : classes_) sum += c.counters();

@@ -75,6 +75,8 @@ class EgressQueue {
 
   /// Marks and drops of all classes so far.
   QueueCounters counters() const;
+  /// Waits in all classes.
+  DelayHistogram delays() const;
   /// Best first with `scheduler: strict`, else as in the experiment.
   const std::vector<Class>& classes() const { return classes_; }
 

@@ -52,7 +52,8 @@ void FqCodel::evict(std::vector<QueuedFrame>& dropped) {
     if (flow.row.bytes() > fattest->row.bytes()) fattest = &flow;
   const std::int64_t enough = fattest->row.bytes() / 2;
   for (int i = 0; i < kLargestEviction && fattest->row.bytes() > enough; ++i) {
-    const QueuedFrame frame = fattest->row.take();
+    QueuedFrame frame = fattest->row.take();
+    frame.cause = Drop::queue;
     bytes_ -= frame.bytes;
     --frames_;
     ++counters_.full_drops;

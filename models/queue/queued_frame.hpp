@@ -18,7 +18,8 @@ struct QueuedFrame {
   std::uint32_t flow = 0;   ///< what fair queueing tells flows apart by
   std::uint8_t priority = 0;
   tcp::Ecn ecn = tcp::Ecn::not_ect;
-  Time queued{};  ///< when it was enqueued
+  Drop cause = Drop::none;  ///< why it was given up, of frames in EgressQueue::dropped()
+  Time queued{};            ///< when it was enqueued
 
   bool capable() const { return ecn != tcp::Ecn::not_ect; }
 };

@@ -264,6 +264,7 @@ FigureValues figures_of(const Subject& s) {
       break;
   }
   if (const auto recovery = recovery_of(s)) out["recovery"] = *recovery;
+  queue_figures(s, out);
   return out;
 }
 
@@ -287,6 +288,8 @@ experiments::Figure figure_from(const std::string& name, std::vector<double> sam
       {"frame_rate", {"1/s", Better::higher}},
       {"loss", {"fraction", Better::lower}},
       {"recovery", {"s", Better::lower}},
+      {"queue_delay.mean", {"s", Better::lower}},
+      {"queue_delay.p99", {"s", Better::lower}},
       {"reordered", {"count", Better::lower}},
       {"reordered.share", {"fraction", Better::lower}},
       {"jitter", {"s", Better::lower}},
@@ -341,6 +344,8 @@ std::map<std::string, experiments::PortCounters> ports_of(const Subject& s) {
       const auto drop = static_cast<Drop>(cause);
       if (wire.drops(drop) > 0) counters.drops[name_of(drop)] = wire.drops(drop);
     }
+    if (const EgressPort* port = s.network.port(static_cast<std::uint32_t>(i)))
+      add_queue_use(port->queue, counters);
     std::string name;
     if (from.kind == experiments::NodeKind::host) {
       const experiments::Host& host = s.experiment.hosts[from.node];

@@ -42,21 +42,6 @@ Limit make_limit(const Subject& s, std::string resource, double utilisation, std
   return limit;
 }
 
-// The wires that payload crosses, each once.
-std::vector<std::uint32_t> data_wires(const Subject& s) {
-  std::vector<std::uint32_t> wires;
-  auto add = [&](std::uint32_t route) {
-    for (const std::uint32_t wire : s.network.route(route).wires)
-      if (std::find(wires.begin(), wires.end(), wire) == wires.end()) wires.push_back(wire);
-  };
-  for (const TcpFlow& flow : s.network.tcp_flows())
-    if (flow.test == s.index)
-      add(s.network.end(flow.data_from_client ? flow.client : flow.server).route);
-  for (const DatagramFlow& flow : s.network.datagram_flows())
-    if (flow.test == s.index) add(flow.route);
-  return wires;
-}
-
 void add_links(const Subject& s, double goodput, std::vector<Limit>& limits) {
   const double span = active_span(s).span().seconds();
   if (span <= 0) return;
@@ -231,6 +216,20 @@ void add_application(const Subject& s, std::vector<Limit>& limits) {
 }
 
 }  // namespace
+
+std::vector<std::uint32_t> data_wires(const Subject& s) {
+  std::vector<std::uint32_t> wires;
+  auto add = [&](std::uint32_t route) {
+    for (const std::uint32_t wire : s.network.route(route).wires)
+      if (std::find(wires.begin(), wires.end(), wire) == wires.end()) wires.push_back(wire);
+  };
+  for (const TcpFlow& flow : s.network.tcp_flows())
+    if (flow.test == s.index)
+      add(s.network.end(flow.data_from_client ? flow.client : flow.server).route);
+  for (const DatagramFlow& flow : s.network.datagram_flows())
+    if (flow.test == s.index) add(flow.route);
+  return wires;
+}
 
 std::vector<Limit> limits_of(const Subject& s, double goodput) {
   std::vector<Limit> limits;

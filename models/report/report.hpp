@@ -34,6 +34,16 @@ std::optional<double> recovery_of(const Subject& subject);
 /// not finish are left out.
 void flow_figures(const Subject& subject, FigureValues& out);
 
+/// The wires that the test's payload crosses, each once.
+std::vector<std::uint32_t> data_wires(const Subject& subject);
+
+/// Waits in the queues that decide on the way of the test's data: of the queue where they are
+/// longest on the average.
+void queue_figures(const Subject& subject, FigureValues& out);
+
+/// Adds what the queue in front of a port has done.
+void add_queue_use(const EgressQueue& queue, experiments::PortCounters& port);
+
 /// How much of the window [omit, duration] of a flow that began at `begun` was simulated:
 /// background load ends with its group, and a run can be stopped.
 Time window_of(const Subject& subject, Time begun);
