@@ -85,7 +85,7 @@ void SetDiscipline(const Options& o, TrafficControlHelper& control) {
   if (o.discipline == "red") {
     const DataRate line(uint64_t(o.rate_mbps * 1e6 * kFrameRatio));
     control.SetRootQueueDisc("ns3::RedQueueDisc", "MaxSize", StringValue("1000p"), "MinTh",
-                             DoubleValue(20), "MaxTh", DoubleValue(60), "LInterm", DoubleValue(10),
+                             DoubleValue(50), "MaxTh", DoubleValue(150), "LInterm", DoubleValue(10),
                              "QW", DoubleValue(0.002), "Gentle", BooleanValue(true), "Wait",
                              BooleanValue(false), "MeanPktSize", UintegerValue(1000),
                              "LinkBandwidth", DataRateValue(line), "UseEcn", ecn);

@@ -330,6 +330,7 @@ void describe(V& v, Nic& s) {
   v("ideal", s.ideal, "costs and holds nothing (a tester)");
   v("pause", s.pause, "heeds PAUSE frames, of all priorities or of one");
   v("queue", s.egress, "the host's queue above the ring, instead of transmit_queue frames");
+  v("queue", s.egress, "the host's queue above the ring, instead of transmit_queue frames");
 }
 
 template <class V>
@@ -394,7 +395,6 @@ void describe(V& v, SwitchSpec& s) {
   v("queue", s.queue, "of every port: a limit in wire bytes, or a discipline");
   v("scheduler", s.scheduler, "in which order the traffic classes of a port are served");
   v("classes", s.classes, "traffic classes of every port, each with its queue");
-  v.later({"queues"});
 }
 
 template <class V>
