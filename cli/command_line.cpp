@@ -180,7 +180,7 @@ ExitCode run_verb(const Verb& verb, const Words& words) {
   invocation.parse.seed = seed_of(values);
   check_argument_count(verb, invocation.arguments);
   for (const std::string& overlay : invocation.parse.overlays) check_readable(overlay);
-  check_writable(console.options().file);
+  if (values.count("output") > 0) check_writable(console.options().file);
   check_not_overwritten(invocation.arguments, console.options().file);
   check_not_overwritten(invocation.parse.overlays, console.options().file);
   return verb.run(invocation);

@@ -64,19 +64,20 @@ bool Console::colour() const {
   return ::isatty(STDOUT_FILENO) == 1;
 }
 
+// The file first: a closed or full standard output must not cost the document of a long run.
 void Console::deliver(std::string_view text, std::string_view document) const {
+  write_file(document);
   if (options_.json || options_.file == "-") {
     write_standard_output(document);
   } else if (!options_.quiet) {
     write_standard_output(text);
   }
-  write_file(document);
 }
 
 void Console::deliver(std::string_view document) const {
+  write_file(document);
   if (options_.json || options_.file.empty() || options_.file == "-")
     write_standard_output(document);
-  write_file(document);
 }
 
 void Console::write_file(std::string_view document) const {
@@ -86,7 +87,7 @@ void Console::write_file(std::string_view document) const {
   } catch (const std::system_error& error) {
     write_standard_error("linerate: " + options_.file + ": cannot be written: " + error.what() +
                          "; the document is on standard output instead\n");
-    if (!options_.json) write_standard_output(document);
+    write_standard_output(document);
     // Said already, and standard output holds its one document: there is nothing left to report.
     throw Failure(ExitCode::refused, {});
   }
@@ -99,11 +100,13 @@ void Console::warn(const std::vector<experiments::Diagnostic>& warnings) const {
 }
 
 void check_writable(const std::string& path) {
-  if (path.empty() || path == "-" || is_device_or_pipe(path)) return;
+  if (path == "-" || is_device_or_pipe(path)) return;
   const auto refuse = [&](const std::string& why, const std::string& remedy) {
     throw file_error(ExitCode::bad_input, path, why, remedy);
   };
   std::error_code ignored;
+  if (path.empty())
+    throw usage_error("an output file has an empty name", "name a file to write to");
   if (fs::is_directory(path, ignored)) refuse("is a directory", "name a file to write to");
   const fs::path directory = fs::absolute(path).parent_path();
   if (!fs::is_directory(directory, ignored))

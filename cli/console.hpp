@@ -46,7 +46,8 @@ class Console {
   OutputOptions options_;
 };
 
-/// Refuses an -o that cannot be written, before any work is done for it. Throws Failure (2).
+/// Refuses an output file that cannot be written, before any work is done for it. Throws Failure
+/// (2).
 void check_writable(const std::string& path);
 
 /// Writes all of `text` to standard output. A reader that went away is no error; anything else

@@ -49,9 +49,12 @@ constexpr std::array kNicLetters{Letter{"mtu", "--mtu", "mtu", ""},
                                  Letter{"vlan", "--vlan", "vlan", ""}};
 constexpr std::array kHostLetters{Letter{"stack", "--stack", "stack", ""}};
 
+/// Digits, with a decimal point or without.
 bool is_number(std::string_view text) {
-  return !text.empty() &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+  const bool digits =
+      std::any_of(text.begin(), text.end(), [](char c) { return '0' <= c && c <= '9'; });
+  return digits && text.find_first_not_of("0123456789.") == std::string_view::npos &&
+         std::count(text.begin(), text.end(), '.') <= 1;
 }
 
 /// A YAML scalar: plain where that is safe, else quoted, so that a value stays one value.

@@ -1,5 +1,6 @@
 // `validate`: predict, measure, compare. The main job.
 #include <boost/program_options.hpp>
+#include <system_error>
 
 #include "cli/capture_folder.hpp"
 #include "cli/experiment_run.hpp"
@@ -15,9 +16,26 @@ namespace {
 namespace po = boost::program_options;
 using experiments::Result;
 
-/// Keeps one of the two results beside the comparison, if asked to.
-void keep(const Result& result, const std::string& path) {
-  if (!path.empty()) experiments::write_file_atomically(path, experiments::to_json(result));
+/// The file that --predicted or --measured names, "" without it. Throws Failure (2) if it cannot be
+/// written.
+std::string file_to_keep(const Invocation& invocation, const char* option) {
+  if (!invocation.has(option)) return {};
+  const std::string path = invocation.text(option);
+  check_writable(path);
+  return path;
+}
+
+/// Keeps one of the two results beside the comparison, if asked to. What cannot be kept costs the
+/// exit code, not the measurement: returns refused then.
+ExitCode keep(const Result& result, const std::string& path) {
+  if (path.empty()) return ExitCode::holds;
+  try {
+    experiments::write_file_atomically(path, experiments::to_json(result));
+    return ExitCode::holds;
+  } catch (const std::system_error& error) {
+    write_standard_error("linerate: " + path + ": cannot be written: " + error.what() + "\n");
+    return ExitCode::refused;
+  }
 }
 
 /// The judgements of one side, each line saying which.
@@ -29,21 +47,19 @@ std::string titled(const char* side, const std::vector<experiments::Judgement>& 
 
 ExitCode run_validate(const Invocation& invocation) {
   const Console& console = invocation.console;
-  const std::string keep_predicted = invocation.text("predicted");
-  const std::string keep_measured = invocation.text("measured");
-  check_writable(keep_predicted);
-  check_writable(keep_measured);
+  const std::string keep_predicted = file_to_keep(invocation, "predicted");
+  const std::string keep_measured = file_to_keep(invocation, "measured");
   const experiments::Experiment experiment = load(invocation.arguments[0], invocation);
   console.warn(experiments::lint(experiment));
 
   CaptureFolder captures(invocation, experiment);
   const Result predicted = predict(experiment, console, captures.options());
   captures.keep();
-  keep(predicted, keep_predicted);
+  ExitCode kept = keep(predicted, keep_predicted);
   // After Ctrl-C half a prediction is all there is to say.
   if (stop_requested()) return conclude(experiment, predicted, console);
   const Result measured = measure(experiment, console);
-  keep(measured, keep_measured);
+  if (keep(measured, keep_measured) != ExitCode::holds) kept = ExitCode::refused;
 
   experiments::ResultComparison comparison =
       experiments::compare(predicted, measured, experiment.tolerances);
@@ -56,6 +72,7 @@ ExitCode run_validate(const Invocation& invocation) {
                       titled("predicted: ", of_predicted) + titled("measured: ", of_measured),
                   experiments::to_json(comparison));
   if (stop_requested()) return interrupt_code();
+  if (kept != ExitCode::holds) return kept;
   return both(both(code_of(comparison), code_of_notes(measured)),
               both(code_of(of_predicted), code_of(of_measured)));
 }

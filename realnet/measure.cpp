@@ -32,6 +32,16 @@ std::vector<std::vector<const Test*>> groups_of(const Experiment& experiment) {
   return groups;
 }
 
+/// Why a group cannot be measured, or "". One test that cannot be run takes its whole group with
+/// it: the others would be measured without the traffic they are meant to meet.
+std::string obstacle_of_group(const std::vector<const Test*>& group) {
+  for (const Test* test : group) {
+    const std::string obstacle = obstacle_of(*test);
+    if (!obstacle.empty()) return fmt::format("test {}: {}", test->name, obstacle);
+  }
+  return {};
+}
+
 /// A group is repeated as often as its most demanding foreground test.
 int repeats_of(const std::vector<const Test*>& group) {
   int repeats = 0;
@@ -58,11 +68,27 @@ class Measurement {
   void run(experiments::Result& result) {
     for (const auto& group : groups_of(experiment_)) {
       if (!result.complete) return;
-      run_group(group, result);
+      const std::string obstacle = obstacle_of_group(group);
+      if (obstacle.empty()) {
+        run_group(group, result);
+      } else {
+        pass_over(group, obstacle, result);
+      }
     }
   }
 
  private:
+  static void pass_over(const std::vector<const Test*>& group, const std::string& obstacle,
+                        experiments::Result& result) {
+    for (const Test* test : group) {
+      experiments::TestResult passed_over;
+      passed_over.name = test->name;
+      passed_over.type = name_of(test->type);
+      passed_over.notes.push_back("inconclusive: not measured: " + obstacle);
+      result.tests.push_back(std::move(passed_over));
+    }
+  }
+
   void run_group(const std::vector<const Test*>& group, experiments::Result& result) {
     std::vector<std::vector<Repeat>> by_test(group.size());
     const int repeats = repeats_of(group);
@@ -130,7 +156,12 @@ std::vector<std::string> plan(const Experiment& experiment) {
     }
   }
   for (const auto& group : groups_of(experiment)) {
+    const std::string obstacle = obstacle_of_group(group);
     for (const Test* test : group) {
+      if (!obstacle.empty()) {
+        lines.push_back(fmt::format("test {}: not run, because {}", test->name, obstacle));
+        continue;
+      }
       lines.push_back(fmt::format("test {}: {} x {} TCP flow(s) on {} pair(s), {}", test->name,
                                   repeats_of(group), test->flows, test->pairs.size(),
                                   amount(*test)));

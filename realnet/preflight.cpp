@@ -52,26 +52,6 @@ void check_privileges() {
 }
 
 void check_test(const Test& test) {
-  if (is_search(test.type)) {
-    throw EnvironmentError(fmt::format(
-        "test {}: {} needs a frame generator, which this lab does not have: `predict` runs it; "
-        "or drive the device from outside and `import` what it reports",
-        test.name, name_of(test.type)));
-  }
-  if (test.type != TestType::tcp_stream) {
-    throw EnvironmentError(
-        fmt::format("test {}: {} is not supported by this lab, which runs tcp-stream", test.name,
-                    name_of(test.type)));
-  }
-  const auto refuse = [&](bool used, const char* key) {
-    if (!used) return;
-    throw EnvironmentError(
-        fmt::format("test {}: `{}` is not supported by this lab", test.name, key));
-  };
-  refuse(test.arrivals.has_value(), "arrivals");
-  refuse(test.sizes.has_value(), "sizes");
-  refuse(test.start_spread > Time{}, "start_spread");
-  refuse(test.priority > 0, "priority");
   if (test.flows > kMostFlows) {
     throw EnvironmentError(fmt::format("test {}: at most {} flows a pair of hosts, not {}",
                                        test.name, kMostFlows, test.flows));
@@ -114,10 +94,40 @@ std::string congestions(const Experiment& experiment) {
 
 }  // namespace
 
+std::string obstacle_of(const Test& test) {
+  if (is_search(test.type)) {
+    return fmt::format(
+        "{} needs a frame generator, which the labs do not have: `predict` runs it; or drive the "
+        "device from outside and `import` what it reports",
+        name_of(test.type));
+  }
+  if (test.type != TestType::tcp_stream) {
+    return fmt::format("{} is not run by the labs of this version, which run tcp-stream",
+                       name_of(test.type));
+  }
+  const std::pair<bool, const char*> unsupported[] = {{test.arrivals.has_value(), "arrivals"},
+                                                      {test.sizes.has_value(), "sizes"},
+                                                      {test.start_spread > Time{}, "start_spread"},
+                                                      {test.priority > 0, "priority"}};
+  for (const auto& [used, key] : unsupported) {
+    if (used) return fmt::format("`{}` is not supported by the labs of this version", key);
+  }
+  return {};
+}
+
 void check_machine(const Experiment& experiment) {
-  for (const Test& test : experiment.tests) check_test(test);
+  std::vector<const Test*> runnable;
+  for (const Test& test : experiment.tests) {
+    if (obstacle_of(test).empty()) runnable.push_back(&test);
+  }
+  if (runnable.empty() && !experiment.tests.empty()) {
+    const Test& first = experiment.tests.front();
+    throw EnvironmentError(
+        fmt::format("nothing to measure: test {}: {}", first.name, obstacle_of(first)));
+  }
+  for (const Test* test : runnable) check_test(*test);
   if (experiment.lab == experiments::LabType::netns) check_privileges();
-  for (const Test& test : experiment.tests) check_congestion(experiment, test);
+  for (const Test* test : runnable) check_congestion(experiment, *test);
 }
 
 std::map<std::string, std::string> describe_machine(const Experiment& experiment) {

@@ -8,8 +8,12 @@
 
 namespace linerate::realnet {
 
+/// Why the labs cannot run this test ("request-response is not run by …"), or "".
+std::string obstacle_of(const experiments::Test& test);
+
 /// Throws EnvironmentError, which says what is missing and how to get it, when this machine (or
-/// this program) cannot run the experiment's tests.
+/// this program) cannot run the experiment's tests. A test with an obstacle is passed over, as long
+/// as another can be run.
 void check_machine(const experiments::Experiment& experiment);
 
 /// Facts about this machine that a measurement depends on.

@@ -50,22 +50,21 @@ const TestResult* find_test(const Result& result, const std::string& name) {
   return nullptr;
 }
 
-/// The null model: the payload rate of a wire that full frames saturate. A test reports its rate on
-/// the wire and the utilisation of its links, whose quotient is the bandwidth of the busiest one;
-/// the ledger of a full frame says what share of it is payload.
+/// The null model: the payload rate of a wire that full frames saturate, if the test's way has a
+/// line whose capacity is known and a ledger that says what share of a full frame is payload.
 std::optional<double> payload_ceiling(const TestResult& test) {
-  double utilisation = 0;
+  std::optional<double> narrowest;
   for (const Limit& limit : test.limits)
-    if (limit.resource.starts_with("link ")) utilisation = std::max(utilisation, limit.utilisation);
+    if (limit.capacity) narrowest = std::min(narrowest.value_or(*limit.capacity), *limit.capacity);
   const LayerRate* payload = nullptr;
   const LayerRate* wire = nullptr;
   for (const LayerRate& layer : test.layers) {
     if (layer.name == "payload") payload = &layer;
     if (layer.name == "wire") wire = &layer;
   }
-  if (utilisation <= 0 || payload == nullptr || wire == nullptr || wire->bytes_per_frame <= 0)
+  if (!narrowest || payload == nullptr || wire == nullptr || wire->bytes_per_frame <= 0)
     return std::nullopt;
-  return wire->rate / utilisation * static_cast<double>(payload->bytes_per_frame) /
+  return *narrowest * static_cast<double>(payload->bytes_per_frame) /
          static_cast<double>(wire->bytes_per_frame);
 }
 
@@ -141,6 +140,8 @@ void compare_test(const TestResult& predicted, const TestResult& reference,
                   const std::vector<Tolerance>& tolerances, ResultComparison& result) {
   std::string obstacle = reason_inconclusive(predicted);
   if (obstacle.empty()) obstacle = reason_inconclusive(reference);
+  if (!obstacle.empty() && (predicted.figures.empty() || reference.figures.empty()))
+    result.notes.push_back(predicted.name + ": " + obstacle);
   for (const auto& [name, figure] : predicted.figures) {
     const std::string path = predicted.name + "." + name;
     const auto other = reference.figures.find(name);

@@ -91,6 +91,7 @@ Json write(const Limit& limit) {
   if (!limit.formula.empty()) json["formula"] = limit.formula;
   if (!limit.parameter.empty()) json["parameter"] = limit.parameter;
   if (!limit.origin.empty()) json["origin"] = limit.origin;
+  if (limit.capacity) json["capacity"] = number(*limit.capacity);
   return json;
 }
 
@@ -230,6 +231,7 @@ Limit read_limit(const JsonValue& value) {
   limit.formula = object.text_or_empty("formula");
   limit.parameter = object.text_or_empty("parameter");
   limit.origin = object.text_or_empty("origin");
+  if (const auto capacity = object.optional("capacity")) limit.capacity = capacity->number();
   object.finish();
   return limit;
 }

@@ -56,12 +56,21 @@ void consider(Judgement& judgement, const Assertion& assertion, const TestResult
       judgement = {assertion.text, Outcome::violated, test.name, actual, figure.unit, ""};
     return;
   }
-  const bool first = !judgement.actual;
+  const bool first = judgement.outcome == Outcome::unknown && judgement.reason.empty();
   const bool closer = judgement.outcome == Outcome::holds &&
                       margin(actual, assertion.relation, assertion.value) <
                           margin(*judgement.actual, assertion.relation, assertion.value);
   if (first || closer)
     judgement = {assertion.text, Outcome::holds, test.name, actual, figure.unit, ""};
+}
+
+/// A test that was not measured leaves open what is claimed of it, and so what is claimed of all.
+void consider_absent(Judgement& judgement, const Assertion& assertion, const TestResult& test) {
+  if (judgement.outcome == Outcome::violated) return;
+  for (const std::string& note : test.notes) {
+    if (!note.starts_with("inconclusive:")) continue;
+    judgement = {assertion.text, Outcome::unknown, test.name, std::nullopt, "", note};
+  }
 }
 
 Judgement judge_one(const Assertion& assertion, const Result& result) {
@@ -72,9 +81,13 @@ Judgement judge_one(const Assertion& assertion, const Result& result) {
     if (!concerns(assertion, test.name)) continue;
     test_found = true;
     const auto figure = test.figures.find(assertion.figure);
-    if (figure != test.figures.end()) consider(judgement, assertion, test, figure->second);
+    if (figure != test.figures.end()) {
+      consider(judgement, assertion, test, figure->second);
+    } else {
+      consider_absent(judgement, assertion, test);
+    }
   }
-  if (!judgement.actual)
+  if (!judgement.actual && judgement.reason.empty())
     judgement.reason = test_found ? "the result has no figure " + assertion.figure
                                   : "the result has no test " + assertion.test;
   return judgement;

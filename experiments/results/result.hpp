@@ -87,6 +87,9 @@ struct Limit {
   std::string formula;            ///< with its figures
   std::string parameter;          ///< path of the parameter to change
   std::string origin;             ///< "file:line"
+  /// Of a line: the rate on the wire, bit/s, at which the whole test would fill it. That is the
+  /// line's own where every frame of the test crosses it, and more where only a share does.
+  std::optional<double> capacity{};
   bool operator==(const Limit&) const = default;
 };
 

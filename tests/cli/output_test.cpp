@@ -81,6 +81,8 @@ TEST_CASE("an -o that cannot be written is refused before any work, and leaves t
   CHECK_THAT(no_folder.errors, Contains("does not exist"));
   CHECK(no_folder.output.empty());
   CHECK(run({"predict", file, "-o", folder.path("")}).code == 2);
+  CHECK(run({"predict", file, "-o", ""}).code == 2);  // a variable of a script that is not set
+  CHECK(run({"validate", file, "--measured", ""}).code == 2);
 
   std::filesystem::create_directory(folder.path("shut"));
   std::filesystem::permissions(folder.path("shut"), std::filesystem::perms::owner_read |
@@ -106,10 +108,37 @@ TEST_CASE("a result that cannot be written after all is not lost") {
   CHECK_THAT(run.errors, Contains("No space left") && Contains("on standard output instead"));
   CHECK(json::parse(run.output)["kind"] == "result");
   CHECK(std::filesystem::is_character_file("/dev/full"));
+  // The document takes the table's place: one thing on standard output, whatever the options.
+  const Run loud = tests::run({"predict", "-", "-o", "/dev/full"}, experiment_text());
+  CHECK(loud.code == 3);
+  CHECK(json::parse(loud.output)["kind"] == "result");
   // With --json the result stays the one document.
   const Run both = tests::run({"predict", "-", "-o", "/dev/full", "--json"}, experiment_text());
   CHECK(both.code == 3);
   CHECK(json::parse(both.output)["kind"] == "result");
+}
+
+TEST_CASE("a standard output that fails does not cost the -o file") {
+  TemporaryFolder folder;
+  const std::string file = folder.file("e.yaml", experiment_text());
+  const std::string target = folder.path("r.json");
+  for (const char* redirection : {"\"$@\" > /dev/full", "\"$@\" >&-"}) {
+    INFO(redirection);
+    Program program({"predict", file, "-o", target}, "", {}, {"/bin/sh", "-c", redirection, "sh"});
+    CHECK(program.finish().code == 3);
+    CHECK(json::parse(text_of(target))["kind"] == "result");
+    std::filesystem::remove(target);
+  }
+}
+
+TEST_CASE("what validate cannot keep beside the comparison costs the exit code alone") {
+  for (const char* option : {"--predicted", "--measured"}) {
+    const Run run = tests::run({"validate", "-", "--json", option, "/dev/full"},
+                               experiment_text("lab: {type: loopback}\n"));
+    CHECK(run.code == 3);
+    CHECK_THAT(run.errors, Contains("/dev/full") && Contains("No space left"));
+    CHECK(json::parse(run.output)["kind"] == "comparison");
+  }
 }
 
 TEST_CASE("-o replaces a file whole and leaves nothing beside it") {

@@ -90,6 +90,31 @@ const std::vector<Case> kCases{
 
 }  // namespace
 
+TEST_CASE("a line's capacity is what the whole test could have through it") {
+  // Two senders share the line of one receiver: each one's own line has room for half the test.
+  const auto experiment = experiments::parse_experiment(
+      "schema_version: 1\n"
+      "name: incast\n"
+      "hosts:\n"
+      "  \"h[1-3]\": {profile: ideal, stack: linux-6, nics: {eth0: {profile: generic-100m}}}\n"
+      "switches: {s1: {ports: 3, rate: 100Mbit/s}}\n"
+      "links: [{endpoints: [\"h[1-3]:eth0\", \"s1:{i}\"], medium: 100BASE-TX}]\n"
+      "tests: [{name: t, type: tcp-stream, from: \"h[1-2]\", to: h3, bytes: 1MB, repeats: 1}]\n",
+      "test");
+  const auto test = models::simulate(experiment).tests.front();
+  for (const auto& limit : test.limits) {
+    INFO(limit.resource << ": " << limit.formula);
+    if (limit.resource.find("link ") != 0) {
+      CHECK_FALSE(limit.capacity);
+    } else if (limit.resource.find("h3") != std::string::npos) {
+      CHECK(limit.capacity == 100e6);
+    } else {
+      // 1 % for what is sent again.
+      CHECK(limit.capacity.value_or(0) == Approx(200e6).epsilon(0.01));
+    }
+  }
+}
+
 TEST_CASE("relieving the named limit raises goodput, relieving another does not",
           "[whole-experiments]") {
   const Case& c = GENERATE(from_range(kCases));

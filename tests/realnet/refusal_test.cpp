@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "realnet/measure.hpp"
@@ -60,6 +61,34 @@ TEST_CASE("a test of a type that cannot be measured is named") {
   auto experiment = loopback_stream();
   experiment.tests[0].type = experiments::TestType::udp_stream;
   CHECK_THAT(refusal(experiment), Catch::Contains("bulk") && Catch::Contains("udp-stream"));
+}
+
+TEST_CASE("a test that cannot be measured is passed over, with the group it belongs to") {
+  auto experiment = loopback_stream();
+  auto load = stream("load", Time::milliseconds(200), Time{});
+  load.type = experiments::TestType::udp_stream;
+  load.group = "loaded";
+  load.background = true;
+  auto under_load = stream("under-load", Time::milliseconds(200), Time{});
+  under_load.group = "loaded";
+  experiment.tests.push_back(load);
+  experiment.tests.push_back(under_load);
+  const auto result = measure(experiment);
+  CHECK(result.complete);
+  REQUIRE(result.tests.size() == 3);
+  CHECK(result.tests[0].figures.at("goodput").median() > 0);
+  CHECK(result.tests[1].type == "udp-stream");
+  for (const int passed_over : {1, 2}) {
+    CHECK(result.tests[passed_over].figures.empty());
+    REQUIRE(result.tests[passed_over].notes.size() == 1);
+    CHECK_THAT(result.tests[passed_over].notes[0],
+               Catch::StartsWith("inconclusive: not measured") && Catch::Contains("test load"));
+  }
+  const auto lines = plan(experiment);
+  for (const char* name : {"test load: not run", "test under-load: not run"}) {
+    CHECK(std::any_of(lines.begin(), lines.end(),
+                      [&](const std::string& line) { return line.find(name) == 0; }));
+  }
 }
 
 TEST_CASE("a core that does not exist is refused") {

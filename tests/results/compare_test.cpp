@@ -131,6 +131,42 @@ TEST_CASE("the wire's ceiling stands beside the prediction of goodput") {
   }
 }
 
+TEST_CASE("the wire's ceiling is the narrowest line's, however little of it is used") {
+  Result predicted = with_samples(Backend::simulated, {20e6});
+  TestResult& test = predicted.tests[0];
+  test.layers = {{"payload", 20e6, 1448}, {"wire", 21.24e6, 1538}};
+  test.limits = {{"link a-s", 0.02, false, "", "", "", 1e9},
+                 {"link s-b", 0.15, false, "", "", "", 1e8},
+                 {"receive window", 0.97, true, "", "", ""}};
+  const auto comparison = compare(predicted, with_samples(Backend::published, {94.148e6}), {});
+  REQUIRE(comparison.figures.at(0).null_error);  // 100 Mbit/s x 1448 / 1538 = 94.148 Mbit/s
+  CHECK(*comparison.figures[0].null_error == Approx(0).margin(1e-5));
+}
+
+TEST_CASE("a test that was passed over says so, and leaves claims about all tests open") {
+  Result measured = with_samples(Backend::measured, {100});
+  TestResult passed_over;
+  passed_over.name = "rpc";
+  passed_over.notes = {"inconclusive: not measured: request-response is not run here"};
+  measured.tests.push_back(passed_over);
+  Result predicted = with_samples(Backend::simulated, {100});
+  predicted.tests.push_back(predicted.tests[0]);
+  predicted.tests[1].name = "rpc";
+  const auto comparison = compare(predicted, measured, {{"*.goodput", 0.1}});
+  REQUIRE(comparison.notes.size() == 1);
+  CHECK_THAT(comparison.notes[0], Contains("rpc") && Contains("not measured"));
+
+  Experiment experiment;
+  experiment.assertions = {{"all", "*", "goodput", Relation::greater, 50},
+                           {"bulk", "bulk", "goodput", Relation::greater, 50},
+                           {"missed", "*", "goodput", Relation::greater, 200}};
+  const auto judgements = judge(experiment, measured);
+  CHECK(judgements.at(0).outcome == Outcome::unknown);
+  CHECK_THAT(judgements[0].reason, Contains("not measured"));
+  CHECK(judgements.at(1).outcome == Outcome::holds);
+  CHECK(judgements.at(2).outcome == Outcome::violated);
+}
+
 TEST_CASE("what only one side has is listed, not compared") {
   const auto comparison = compare(simulated_result(), measured_result(), {});
   CHECK(comparison.only_in_predicted.empty());

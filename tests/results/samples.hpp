@@ -30,7 +30,7 @@ inline Result measured_result() {
   bulk.ports["a:eth0"] = {812345, 1249386610, {{"ring", 0}, {"tail", 12}}, 65536, {}};
   bulk.intervals = {{0, 1, {{"goodput", 941.1e6}}}, {1, 2, {{"goodput", 941.6e6}}}};
   bulk.limits = {
-      {"link a-b", 0.9999, true, "1 Gbit/s x 1448 / 1538", "links.a-b.medium", "exp.yaml:9"},
+      {"link a-b", 0.9999, true, "1 Gbit/s x 1448 / 1538", "links.a-b.medium", "exp.yaml:9", 1e9},
       {"receive window", 0.031, false, "", "hosts.b.stack.receive_buffer", ""}};
   bulk.notes = {"the generator was not the limit"};
   TestResult rpc;
@@ -53,7 +53,7 @@ inline Result simulated_result() {
   bulk.figures["goodput"] = make_figure("bit/s", Better::higher, {941.4e6});
   bulk.figures["retransmits"] = make_figure("count", Better::lower, {0});
   bulk.layers = {{"payload", 941.4e6, 1448}, {"wire", 999.9e6, 1538}};
-  bulk.limits = {{"link a-b", 0.9999, true, "", "", ""}};
+  bulk.limits = {{"link a-b", 0.9999, true, "", "", "", 1e9}};
   TestResult rpc;
   rpc.name = "rpc";
   rpc.type = "request-response";
