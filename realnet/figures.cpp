@@ -238,6 +238,7 @@ std::vector<experiments::Limit> limits_of(const Experiment& experiment, const La
           "tcpi_busy_time - tcpi_rwnd_limited - tcpi_sndbuf_limited");
   for (std::size_t i = 0; i < plan.links.size() && repeat.use.in_time; ++i) {
     for (const PlannedPort& port : plan.links[i].ends) {
+      if (!port.shaper) continue;  // nothing counts its frames
       const auto line = static_cast<double>(experiment.links[i].rate.bits_per_second());
       const double sent = static_cast<double>(repeat.use.ports.at(port.label).wire_bytes_sent) * 8 /
                           repeat.use.seconds;

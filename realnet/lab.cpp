@@ -245,13 +245,14 @@ Place Lab::place(int host, int nic, int ip) const {
   const auto& owner = experiment_.hosts[host];
   const PlannedPort* port = plan_.port(owner.name + ":" + owner.nics[nic].name);
   LINERATE_CHECK(port, "a planned test ends at planned ports");
-  return {nodes_[host]->descriptor(), ip == 6 ? port->ipv6 : port->ipv4, port->device};
+  return {nodes_[host]->descriptor(), ip == 6 ? port->ipv6 : port->ipv4,
+          port->shaper ? port->device : ""};
 }
 
 std::map<std::string, experiments::PortCounters> Lab::counters() const {
   std::map<std::string, experiments::PortCounters> counters;
   for_each_port([&](const PlannedPort& port, const Devices& devices) {
-    counters[port.label] = devices.counters(port.device);
+    if (port.shaper) counters[port.label] = devices.counters(port.device);
   });
   return counters;
 }

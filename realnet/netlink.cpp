@@ -157,25 +157,21 @@ void Devices::disable_offloads(const std::string& device) {
 }
 
 experiments::PortCounters Devices::counters(const std::string& device) const {
-  rtnl_link* found = nullptr;
-  accepted(rtnl_link_get_kernel(socket_.get(), 0, device.c_str(), &found), "look up " + device);
-  const Owned<rtnl_link> link(found);
-  experiments::PortCounters counters;
-  counters.frames_sent =
-      static_cast<std::int64_t>(rtnl_link_get_stat(link.get(), RTNL_LINK_TX_PACKETS));
-  // A device counts frames without FCS, preamble and gap.
-  counters.wire_bytes_sent =
-      static_cast<std::int64_t>(rtnl_link_get_stat(link.get(), RTNL_LINK_TX_BYTES)) +
-      counters.frames_sent * kNotCountedBytes;
   nl_cache* all = nullptr;
   accepted(rtnl_qdisc_alloc_cache(socket_.get(), &all), "list queueing disciplines");
   const Owned<nl_cache> cache(all);
-  const Owned<rtnl_qdisc> qdisc(
-      rtnl_qdisc_get_by_parent(cache.get(), rtnl_link_get_ifindex(link.get()), TC_H_ROOT));
-  if (qdisc) {
-    counters.drops["transmit queue"] =
-        static_cast<std::int64_t>(rtnl_tc_get_stat(TC_CAST(qdisc.get()), RTNL_TC_DROPS));
-  }
+  const Owned<rtnl_qdisc> qdisc(rtnl_qdisc_get_by_parent(cache.get(), index(device), TC_H_ROOT));
+  if (!qdisc) throw std::runtime_error(device + " has no token bucket that counts its frames");
+  const auto count = [&](rtnl_tc_stat what) {
+    return static_cast<std::int64_t>(rtnl_tc_get_stat(TC_CAST(qdisc.get()), what));
+  };
+  // Where TCP hands over many segments as one packet, the device counts the packet and its one
+  // header; a queueing discipline counts what the segments would be (qdisc_pkt_len, gso_segs).
+  // Neither counts FCS, preamble and gap.
+  experiments::PortCounters counters;
+  counters.frames_sent = count(RTNL_TC_PACKETS);
+  counters.wire_bytes_sent = count(RTNL_TC_BYTES) + counters.frames_sent * kNotCountedBytes;
+  counters.drops["transmit queue"] = count(RTNL_TC_DROPS);
   return counters;
 }
 

@@ -41,8 +41,8 @@ class Devices {
   /// Turns segmentation and receive merging off (ethtool), so that every packet is a frame.
   void disable_offloads(const std::string& device);
 
-  /// Frames and bytes sent, and frames dropped in its queueing discipline. Bytes are on the wire:
-  /// with preamble, gap and FCS.
+  /// Frames and bytes sent, and frames dropped, by the token bucket of a shaped device. Bytes are on
+  /// the wire: with preamble, gap and FCS.
   experiments::PortCounters counters(const std::string& device) const;
   /// Whether it is up and has seen its peer.
   bool operational(const std::string& device) const;

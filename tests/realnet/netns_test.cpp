@@ -75,6 +75,19 @@ TEST_CASE("netns: 100 Mbit/s carry 1448 of 1538 bytes, at once and again") {
   CHECK(namespaces_of(::getpid()).empty());
 }
 
+TEST_CASE("netns: frames are counted, not the bursts that TCP hands over as one packet") {
+  if (!lab_possible()) return;
+  auto experiment = two_hosts(1000);  // at this speed segmentation is left to the device
+  experiment.tests = {stream("bulk", Time::milliseconds(1300), Time::milliseconds(300))};
+  const auto result = measure(experiment);
+  REQUIRE(result.complete);
+  const auto& sent = result.tests[0].ports.at("a:eth0");
+  CHECK(static_cast<double>(sent.wire_bytes_sent) / static_cast<double>(sent.frames_sent) ==
+        Approx(1538).epsilon(0.005));
+  CHECK(figure(result, "throughput") / figure(result, "goodput") ==
+        Approx(1538.0 / 1448).epsilon(0.02));
+}
+
 TEST_CASE("netns: 10 Mbit/s through a switch") {
   if (!lab_possible()) return;
   auto experiment = star(2, 10);
