@@ -313,7 +313,7 @@ inline void Network::arm(std::uint32_t index) {
   Time deadline = end.endpoint.next_timer();
   std::visit(
       [&](auto& app) {
-        if constexpr (requires { app.deadline(); }) deadline = std::min(deadline, app.deadline());
+        if constexpr (requires { app.deadline(); }) deadline = earlier(deadline, app.deadline());
       },
       end.application);
   const Time at = end.timer.set(deadline);
@@ -337,7 +337,9 @@ void Network::service(Time now, std::uint32_t index) {
   do {
     std::vector<tcp::Segment>& output = end.endpoint.output();
     // By index: a device that lets go at once lets the endpoint emit more meanwhile.
-    for (std::size_t i = 0; i < output.size(); ++i) emit(now, end, index ^ 1u, output[i]);
+    const tcp::Segment* segment = nullptr;
+    for (std::size_t i = 0; (segment = output.data() + i) != output.data() + output.size(); ++i)
+      emit(now, end, index ^ 1u, *segment);
     output.clear();
   } while (heed_signals(now, index));
   arm(index);

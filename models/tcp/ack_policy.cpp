@@ -18,12 +18,10 @@ constexpr int kUncompressedAcks = 3;
 
 AckPolicy::AckPolicy(const experiments::Stack& stack, Time grid_phase)
     : stack_(stack),
+      linux_rules_(stack.ack_rule == AckRule::linux_receive ||
+                   stack.ack_rule == AckRule::linux_2_2),
       grid_{stack.timer_tick, Time{}, stack.coarse_timers ? TimerWheel::levels : TimerWheel::flat},
       phase_(grid_phase) {}
-
-inline bool AckPolicy::linux_rules() const {
-  return stack_.ack_rule == AckRule::linux_receive || stack_.ack_rule == AckRule::linux_2_2;
-}
 
 inline Time AckPolicy::tick_of(Time now) const {
   return stack_.timer_tick == Time{} ? now : now - now % stack_.timer_tick;

@@ -63,7 +63,7 @@ class AckPolicy {
   bool may_answer(Time now);
 
   // Timers.
-  Time deadline() const { return std::min(delayed_, compressed_until_); }
+  Time deadline() const { return earlier(delayed_, compressed_until_); }
   /// True when an ACK must leave now.
   bool on_timer(Time now, const PathView& path);
 
@@ -83,7 +83,7 @@ class AckPolicy {
  private:
   bool due_when_owed(Time now, Sequence next, const ReceiveWindow& window, bool gap,
                      const PathView& path);
-  bool linux_rules() const;
+  bool linux_rules() const { return linux_rules_; }
   bool owed_now(Sequence next, const ReceiveWindow& window, bool gap);
   bool owed_by_receive_rule(Sequence next, const ReceiveWindow& window);
   bool update_owed(Sequence next, const ReceiveWindow& window);
@@ -96,6 +96,7 @@ class AckPolicy {
   bool quick() const { return quick_ > 0 && !interactive_; }
 
   experiments::Stack stack_;
+  bool linux_rules_;
   TimerGrid grid_;
   Time phase_;
   bool sack_ = false;

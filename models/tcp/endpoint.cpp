@@ -172,7 +172,9 @@ inline void Endpoint::State::on_established_segment(Time now, const Segment& seg
     return;
   }
   if (receiver.ack_due_before(segment)) send_ack(now);
-  const Arrival arrival = receiver.on_segment(now, segment, sender.path(now, segment));
+  PathView path = sender.path();
+  if (receiver.wants_echo_age(segment)) path.echo_age = sender.echo_age(now, segment);
+  const Arrival arrival = receiver.on_segment(now, segment, path);
   if (arrival.acceptable && segment.has(kAck)) sender.on_ack(now, segment);
   sender.push(now);
   if (receiver.ack_due(now)) send_ack(now);
@@ -273,7 +275,8 @@ void Endpoint::on_timer(Time now) {
 }
 
 Time Endpoint::next_timer() const {
-  return std::min({state_->syn_timer, state_->sender.deadline(), state_->receiver.deadline()});
+  return earlier(state_->syn_timer,
+                 earlier(state_->sender.deadline(), state_->receiver.deadline()));
 }
 
 bool Endpoint::waits_for_device() const { return state_->sender.waits_for_device(); }

@@ -2,6 +2,7 @@
 // segments come out. No I/O, no clock, no randomness; the same calls give the same segments.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -37,7 +38,8 @@ struct Signals {
   bool readable = false;   ///< new in-order data (or the end of the stream)
   bool acked_all = false;  ///< everything written so far is acknowledged
 
-  bool any() const { return (connected | writable | readable | acked_all) != 0; }
+  /// All four are bytes of 0 or 1, so one question is enough.
+  bool any() const { return std::bit_cast<std::uint32_t>(*this) != 0; }
 };
 
 /// Why the sender was not sending while it had data, cumulative.

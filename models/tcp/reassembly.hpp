@@ -40,6 +40,7 @@ class Reassembly {
   void duplicate(SackBlock block);
   bool duplicate_pending() const { return duplicate_.right > duplicate_.left; }
 
+  bool reports_blocks() const { return recent_count_ > 0 || duplicate_pending(); }
   /// Number of blocks a SACK option with room for `room` would carry.
   int block_count(int room) const {
     const int blocks = recent_count_ + (duplicate_pending() ? 1 : 0);

@@ -62,6 +62,8 @@ Bytes QueuedMemory::compact(Sequence start) {
 
 ReceiveWindow::ReceiveWindow(const WindowSetup& setup)
     : stack_(setup.stack),
+      linux_growth_(stack_.window_rule == WindowRule::adv_win_scale ||
+                    stack_.window_rule == WindowRule::scaling_ratio),
       max_segment_(setup.max_segment),
       frame_headers_(setup.frame_headers),
       buffer_(setup.stack.receive_buffer),
@@ -145,7 +147,7 @@ void ReceiveWindow::establish(Time now, Sequence next) {
   copied_per_rtt_ = std::min({limit_, window_, segment_ * 10});
 }
 
-Bytes ReceiveWindow::memory_of(const Segment& segment) const {
+Bytes ReceiveWindow::memory_of_several(const Segment& segment) const {
   const std::int64_t frames = segment.frames;
   const std::int64_t payload =
       frames == 1 ? segment.length : (segment.length + frames - 1) / frames;
@@ -181,7 +183,7 @@ void ReceiveWindow::join(Sequence end, Bytes held) {
   queued_end_ = end;
 }
 
-SegmentClass ReceiveWindow::observe(const Segment& segment, Bytes memory) {
+SegmentClass ReceiveWindow::observe_change(const Segment& segment, Bytes memory) {
   if (stack_.window_rule == WindowRule::bsd_space) return SegmentClass::full;
   const Bytes length((segment.length + segment.frames - 1) / segment.frames);
   const Bytes last = last_short_size_;
@@ -225,10 +227,7 @@ void ReceiveWindow::set_clamp(Bytes clamp) {
     limit_ = std::max(limit_, std::min(window_, clamp_));
 }
 
-bool ReceiveWindow::grow(const Segment& segment, Bytes memory) {
-  if (!linux_growth()) return false;
-  const Bytes room = std::min(clamp_, free_space()) - limit_;
-  if (room <= Bytes{}) return false;
+bool ReceiveWindow::grow_into(Bytes room, const Segment& segment, Bytes memory) {
   const Bytes length(segment.length);
   Bytes increment = window_of(memory) <= length ? segment_ * 2 : slow_growth(length, memory);
   if (increment == Bytes{}) return false;

@@ -79,7 +79,14 @@ class ReceiveWindow {
 
   // Arrivals.
   /// Memory that the frames of a received segment occupy.
-  Bytes memory_of(const Segment& segment) const;
+  Bytes memory_of(const Segment& segment) const {
+    const std::int64_t unit = stack_.packet_data_unit.count();
+    if (segment.frames == 1 &&
+        std::int64_t{segment.length} + segment.option_bytes + frame_headers_.count() <= unit)
+        [[likely]]
+      return stack_.packet_overhead + stack_.packet_data_unit;
+    return memory_of_several(segment);
+  }
   /// Whether one more segment may be stored; may grow an unlocked buffer or pack what it holds.
   bool admit() {
     if (used_ <= buffer_ || stack_.buffer_accounting == experiments::BufferAccounting::payload)
@@ -98,13 +105,27 @@ class ReceiveWindow {
     queued_end_ = end;
   }
   /// Updates the estimates of the peer's segment size and of payload per memory (Linux).
-  SegmentClass observe(const Segment& segment, Bytes memory);
+  SegmentClass observe(const Segment& segment, Bytes memory) {
+    if (segment.frames != 1 || Bytes(segment.length) != segment_size_) [[unlikely]]
+      return observe_change(segment, memory);
+    last_short_size_ = {};
+    if (segment_size_ > segment_) segment_size_ = segment_;
+    return SegmentClass::full;
+  }
   /// Opens the window after payload of that memory; true if it grew.
-  bool grow(const Segment& segment, Bytes memory);
+  bool grow(const Segment& segment, Bytes memory) {
+    if (!linux_growth()) return false;
+    const Bytes free = free_space();
+    const Bytes room = Bytes(free < clamp_ ? free.count() : clamp_.count()) - limit_;
+    return room > Bytes{} && grow_into(room, segment, memory);
+  }
   /// RTT samples for autotuning: by echoed timestamps before a segment is queued, by windows after.
   void sample_rtt(const Segment& segment, Time echo_age, bool queue_empty) {
-    if (stack_.autotune_receive && segment.timestamp_echo != last_echo_)
+    if (wants_echo_age(segment)) [[unlikely]]
       take_echo_age(segment, echo_age, queue_empty);
+  }
+  bool wants_echo_age(const Segment& segment) const {
+    return stack_.autotune_receive && segment.timestamp_echo != last_echo_;
   }
   void measure_window_time(Time now, Sequence next) {
     last_arrival_ = now;
@@ -156,11 +177,11 @@ class ReceiveWindow {
  private:
   using Stack = experiments::Stack;
   static constexpr int kRatioShift = 8;
-  bool linux_growth() const {
-    return stack_.window_rule == experiments::WindowRule::adv_win_scale ||
-           stack_.window_rule == experiments::WindowRule::scaling_ratio;
-  }
+  bool linux_growth() const { return linux_growth_; }
   bool make_room();
+  Bytes memory_of_several(const Segment& segment) const;
+  SegmentClass observe_change(const Segment& segment, Bytes memory);
+  bool grow_into(Bytes room, const Segment& segment, Bytes memory);
   void take_echo_age(const Segment& segment, Time echo_age, bool queue_empty);
   void take_window_time(Time now, Sequence next);
   /// Payload share of buffer space. Linux keeps payload / memory in 256ths.
@@ -185,6 +206,7 @@ class ReceiveWindow {
   Bytes whole_segments(Bytes free, Bytes segment) const;
 
   Stack stack_;
+  bool linux_growth_;  ///< the window opens as data proves to fit
   Bytes max_segment_;
   Bytes frame_headers_;
   Bytes buffer_;

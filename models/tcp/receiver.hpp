@@ -63,6 +63,8 @@ class Receiver {
   }
   /// Takes any segment of an established connection; `path` is what the sending half knows.
   Arrival on_segment(Time now, const Segment& segment, const PathView& path);
+  /// Whether on_segment will use the age of the timestamp that `segment` echoes.
+  bool wants_echo_age(const Segment& segment) const { return window_.wants_echo_age(segment); }
   /// Whether an ACK must leave now. Otherwise the delayed-ACK or compression timer is armed when
   /// one is owed. Call once per arriving segment, after data has had its chance to carry the ACK.
   bool ack_due(Time now);
@@ -82,6 +84,8 @@ class Receiver {
   void fill(Time now, Segment& out);
   /// Bytes the SACK option would take in a segment with `other_options` bytes of options.
   Bytes sack_option_size(Bytes other_options) const;
+  /// Whether it would take any: something is held above a gap, or came twice.
+  bool reports_blocks() const { return reassembly_.reports_blocks(); }
 
   // Timers.
   Time deadline() const { return policy_.deadline(); }  ///< Time::never(): none armed

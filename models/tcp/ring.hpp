@@ -14,28 +14,35 @@ class Ring {
  public:
   using Index = std::uint64_t;
 
-  Ring() : slots_(16) {}
+  Ring() : slots_(kFirstSlots) {}
   Index first() const { return first_; }
   Index end() const { return end_; }
   bool empty() const { return first_ == end_; }
   std::size_t size() const { return static_cast<std::size_t>(end_ - first_); }
-  T& at(Index index) { return slots_[index & (slots_.size() - 1)]; }
-  const T& at(Index index) const { return slots_[index & (slots_.size() - 1)]; }
+  T& at(Index index) { return slots_[index & mask_]; }
+  const T& at(Index index) const { return slots_[index & mask_]; }
   void pop() { ++first_; }
+  /// Everything before `index` leaves.
+  void pop_to(Index index) { first_ = index; }
   void clear() { first_ = end_; }
-  void push(const T& value) {
-    if (size() == slots_.size()) grow();
-    at(end_++) = value;
+  [[gnu::always_inline]] void push(const T& value) {
+    if (size() > mask_) [[unlikely]]
+      grow();
+    slots_[end_++ & mask_] = value;
   }
 
  private:
-  void grow() {
+  static constexpr std::size_t kFirstSlots = 16;
+
+  [[gnu::noinline]] void grow() {
     std::vector<T> larger(slots_.size() * 2);
     for (Index i = first_; i != end_; ++i) larger[i & (larger.size() - 1)] = at(i);
     slots_ = std::move(larger);
+    mask_ = slots_.size() - 1;
   }
 
-  std::vector<T> slots_;  ///< a power of two of them
+  std::vector<T> slots_;  ///< a power of two of them, one more than the mask
+  Index mask_ = kFirstSlots - 1;
   Index first_ = 0, end_ = 0;
 };
 

@@ -20,6 +20,7 @@ struct SentSegment {
     kEverRetransmitted = 8,  ///< its RTT is ambiguous (Karn)
     kBufferEnd = 16,         ///< last of a send buffer, whose overhead its ACK frees
     kEndOfStream = 32,       ///< carries the FIN
+    kCounted = kSacked | kLost | kInFlightAgain,
   };
   Sequence begin = 0;
   Time sent{};               ///< latest transmission
@@ -28,6 +29,8 @@ struct SentSegment {
   std::uint8_t marks = 0;
 
   bool has(std::uint8_t any) const { return (marks & any) != 0; }
+  /// Sent once, and nothing is known of it: as nearly all are.
+  bool plain() const { return (marks | kBufferEnd) == kBufferEnd; }
   Sequence end() const { return begin + length + (has(kEndOfStream) ? 1u : 0u); }
 };
 
@@ -53,9 +56,11 @@ class Scoreboard {
   void push(const SentSegment& segment) { ring_.push(segment); }
   /// Removes the first segment: it is acknowledged cumulatively.
   void pop() {
-    drop_counts(front());
+    if (front().has(SentSegment::kCounted)) drop_counts(front());
     ring_.pop();
   }
+  /// Removes everything before `index`, none of which is marked but as the end of a buffer.
+  void pop_plain(Index index) { ring_.pop_to(index); }
   /// The first `bytes` of the first segment are acknowledged.
   void trim_front(std::uint32_t bytes) {
     SentSegment& head = ring_.at(first());

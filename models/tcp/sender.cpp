@@ -234,7 +234,7 @@ void Sender::transmit(Time now, Push push) {
     sent += send_new(now, chunk.bytes, chunk.push);
     if (push == Push::one_buffer || push == Push::probe) break;
   }
-  if (buffer_.all_sent() && fin_queued_ && !fin_sent_) {
+  if (buffer_.all_sent() && fin_queued_ && !fin_sent_) [[unlikely]] {
     if (flight() < window_.size() && nxt_ < window_edge()) {
       send_fin(now);
       ++sent;
@@ -391,9 +391,8 @@ inline bool Sender::nagle_holds(std::int64_t length, Push push) const {
   return false;
 }
 
-// Options of the other direction (SACK blocks) make segments shorter.
-std::int64_t Sender::segment_size_now() const {
-  return segment_size_ - (sack_ ? receiver_.sack_option_size(Bytes(option_bytes_)).count() : 0);
+std::int64_t Sender::segment_size_beside_blocks() const {
+  return segment_size_ - receiver_.sack_option_size(Bytes(option_bytes_)).count();
 }
 
 std::int64_t Sender::send_new(Time now, std::int64_t bytes, bool push) {

@@ -58,12 +58,25 @@ class Sender {
   Bytes write(Time now, Bytes size);
   void shutdown(Time now);
   /// Takes an acknowledgment (any segment with kAck); retransmits what it shows to be lost.
-  void on_ack(Time now, const Segment& segment);
+  void on_ack(Time now, const Segment& segment) {
+    if (!started_ || segment.acknowledgment > nxt_) return;
+    // The receiver of a stream has nothing in flight, and every data segment comes by here.
+    if (scoreboard_.empty() && segment.acknowledgment == una_ && segment.sack_count == 0) {
+      update_window(segment);
+      if (!buffer_.all_sent()) resume_persist(now);
+      return;
+    }
+    take_ack(now, segment);
+  }
   /// Sends what may be sent and wakes the writer; after on_ack, when the receiving half has seen
   /// the segment too.
-  void push(Time now);
+  void push(Time now) {
+    // A receiver has nothing to send, and every segment comes by here.
+    if (blocked_ == Blocked::no && !writer_waits_ && !unsent()) return;
+    push_unsent(now);
+  }
   void on_timer(Time now);
-  Time deadline() const { return timer_at_ < pacing_at_ ? timer_at_ : pacing_at_; }
+  Time deadline() const { return earlier(timer_at_, pacing_at_); }
   /// A pure ACK or SYN of ours went to the device as well.
   void on_emitted(Bytes packet) { below_ += packet.count(); }
   void on_transmitted(Time now, Bytes packet);
@@ -78,14 +91,13 @@ class Sender {
   Ecn control_ecn() const { return control_ecn_; }
   std::uint8_t option_bytes() const { return option_bytes_; }  ///< of every segment
   bool all_acked() const { return started_ && una_ >= buffer_.end(); }
-  PathView path(Time now, const Segment& arriving) const {
-    PathView view;
-    view.smoothed_rtt = rtt_.smoothed();
-    view.timeout = rtt_.timeout();
-    if (timestamps_ && arriving.has(kAck))
-      view.echo_age = stack_.timestamp_tick *
-                      static_cast<std::int32_t>(timestamp(now) - arriving.timestamp_echo);
-    return view;
+  /// What the receiving half may know, but for the age of an echoed timestamp.
+  PathView path() const { return {rtt_.smoothed(), rtt_.timeout(), Time{}}; }
+  /// Age of the timestamp that an arriving segment echoes; see PathView.
+  Time echo_age(Time now, const Segment& arriving) const {
+    if (!timestamps_ || !arriving.has(kAck)) return {};
+    return stack_.timestamp_tick *
+           static_cast<std::int32_t>(timestamp(now) - arriving.timestamp_echo);
   }
   std::uint32_t timestamp(Time now) const {
     return static_cast<std::uint32_t>(now / stack_.timestamp_tick);
@@ -157,6 +169,8 @@ class Sender {
   };
 
   // Writes and transmission (sender.cpp).
+  bool unsent() const { return !buffer_.all_sent() || (fin_queued_ && !fin_sent_); }
+  void push_unsent(Time now);
   void restart_after_idle(Time now);
   std::int64_t buffer_capacity() const;
   bool write_piece(Time now, std::int64_t& left);
@@ -172,7 +186,11 @@ class Sender {
   Chunk stream_chunk() const;
   bool offload_waits(Time now, std::int64_t length, bool last, Chunk& chunk) const;
   bool nagle_holds(std::int64_t length, Push push) const;
-  std::int64_t segment_size_now() const;
+  /// Options of the other direction (SACK blocks) make segments shorter.
+  std::int64_t segment_size_now() const {
+    return sack_ && receiver_.reports_blocks() ? segment_size_beside_blocks() : segment_size_;
+  }
+  std::int64_t segment_size_beside_blocks() const;
   std::int64_t sized_window() const;
   std::int64_t send_new(Time now, std::int64_t bytes, bool push);
   void send_fin(Time now);
@@ -192,7 +210,22 @@ class Sender {
   void set_blocked(Time now, Blocked why);
 
   // Acknowledgments (sender_ack.cpp).
-  bool update_window(const Segment& segment);
+  void take_ack(Time now, const Segment& segment);
+  /// RFC 9293 3.10.7.4: only a newer segment may change the window. Returns whether it did.
+  bool update_window(const Segment& segment) {
+    const Sequence ack = segment.acknowledgment;
+    const auto offered = static_cast<std::int64_t>(segment.window);
+    const bool newer =
+        ack > una_ || segment.sequence > window_from_sequence_ ||
+        (segment.sequence == window_from_sequence_ && (offered > wnd_ || offered == 0));
+    if (newer) {
+      window_from_sequence_ = segment.sequence;
+      wnd_ = offered;
+      if (offered > max_wnd_) max_wnd_ = offered;
+    }
+    una_ = ack;
+    return newer;
+  }
   void take_echo(const Segment& segment, AckFacts& facts);
   void take_sack(Time now, const Segment& segment, AckFacts& facts);
   void take_duplicate_report(const SackBlock& block, AckFacts& facts);

@@ -6,15 +6,8 @@
 
 namespace linerate::models::tcp {
 
-void Sender::on_ack(Time now, const Segment& segment) {
+void Sender::take_ack(Time now, const Segment& segment) {
   const Sequence ack = segment.acknowledgment;
-  if (!started_ || ack > nxt_) return;
-  // The receiver of a stream has nothing in flight, and every data segment comes by here.
-  if (scoreboard_.empty() && ack == una_ && segment.sack_count == 0) {
-    update_window(segment);
-    resume_persist(now);
-    return;
-  }
   AckFacts facts;
   facts.previous_una = una_;
   facts.previous_highest = highest_sacked_;
@@ -54,9 +47,9 @@ void Sender::on_ack(Time now, const Segment& segment) {
   continue_recovery(now, what);
 }
 
-void Sender::push(Time now) {
+void Sender::push_unsent(Time now) {
   if (!started_) return;
-  if (!buffer_.all_sent() || (fin_queued_ && !fin_sent_)) {
+  if (unsent()) {
     transmit(now, Push::nagle);
   } else {
     set_blocked(now, writer_waits_ ? Blocked::send_buffer : Blocked::no);
@@ -74,22 +67,6 @@ inline void Sender::wake_writer(Time now) {
   if (!buffer_.wakes_writer() && !(stream_ && stream_accepts(writer_left_))) return;
   writer_waits_ = false;
   writable_ = true;
-}
-
-// RFC 9293 3.10.7.4: only a newer segment may change the window. Returns whether it did.
-inline bool Sender::update_window(const Segment& segment) {
-  const Sequence ack = segment.acknowledgment;
-  const auto offered = static_cast<std::int64_t>(segment.window);
-  const bool newer =
-      ack > una_ || segment.sequence > window_from_sequence_ ||
-      (segment.sequence == window_from_sequence_ && (offered > wnd_ || offered == 0));
-  if (newer) {
-    window_from_sequence_ = segment.sequence;
-    wnd_ = offered;
-    max_wnd_ = std::max(max_wnd_, wnd_);
-  }
-  una_ = ack;
-  return newer;
 }
 
 void Sender::take_echo(const Segment& segment, AckFacts& facts) {
@@ -172,6 +149,29 @@ inline void Sender::remove_acked(Time now, Sequence ack, AckFacts& facts) {
   SentSegment latest;
   Index latest_index = 0;
   bool in_order = false;
+  // Plain ones by themselves, because they are nearly all: what is asked of each goes together.
+  const Index first = scoreboard_.first();
+  Index i = first;
+  for (; i != scoreboard_.end(); ++i) {
+    const SentSegment& segment = scoreboard_.at(i);
+    if (!segment.plain() || segment.begin + segment.length > ack) break;
+    buffers += segment.marks != 0 ? 1 : 0;
+    bytes += segment.length;
+  }
+  if (i != first) {
+    const SentSegment& head = scoreboard_.front();
+    latest = scoreboard_.at(i - 1);
+    latest_index = i - 1;
+    in_order = true;
+    facts.first_acked = head.sent;
+    facts.last_acked = latest.sent;
+    if (head.begin < facts.previous_highest)
+      facts.lowest_late = std::min(facts.lowest_late, head.begin);
+    if (head.end() <= recovery_point_) facts.original_arrived = true;
+    facts.acked = static_cast<std::int64_t>(i - first);
+    facts.delivered += facts.acked;
+    scoreboard_.pop_plain(i);
+  }
   while (!scoreboard_.empty()) {
     const SentSegment& head = scoreboard_.front();
     if (head.end() > ack) {

@@ -26,7 +26,8 @@ struct TimerGrid {
   /// When a timer set at `now` for `delay` expires.
   Time expiry(Time now, Time delay) const {
     if (tick == Time{}) return now + delay;
-    Time offset = phase % tick;
+    Time offset{};
+    if (phase != Time{}) offset = phase % tick;
     if (offset > Time{}) offset -= tick;  // at most 0, so that no difference is negative
     const std::int64_t tick_now = (now - offset) / tick;
     if (wheel == TimerWheel::counted) return offset + tick * (tick_now + ticks(delay));
