@@ -92,6 +92,9 @@ class Bytes {
   std::int64_t n_ = 0;
 };
 
+constexpr Bytes larger(Bytes a, Bytes b) { return Bytes(a < b ? b.count() : a.count()); }
+constexpr Bytes smaller(Bytes a, Bytes b) { return Bytes(b < a ? b.count() : a.count()); }
+
 /// A rate in bits per second; a link's bandwidth or a sender's rate.
 class BitRate {
  public:

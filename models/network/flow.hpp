@@ -40,11 +40,14 @@ struct TcpEnd {
   TcpEnd(const tcp::EndpointConfig& config, Framing frames, Application app)
       : endpoint(config),
         application(std::move(app)),
+        streams(std::holds_alternative<StreamWriter>(application) ||
+                std::holds_alternative<StreamReader>(application)),
         framing(std::move(frames)),
         last_sizes(framing.sizes(Bytes(0))) {}
 
   tcp::Endpoint endpoint;
   Application application;
+  bool streams;  ///< its flow is over when both ends have closed, not earlier
   std::uint32_t route = 0;
   std::uint32_t first_hop = 0;  ///< of its route
   std::uint32_t host = 0;       ///< where it runs

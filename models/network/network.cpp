@@ -279,7 +279,7 @@ inline bool Network::heed_signals(Time now, std::uint32_t index) {
   }
   if (signals.readable) last_progress_ = now;
   run_application(now, end);
-  check_finished(index);
+  if (!end.streams || end.closed != Time::never()) check_finished(index);
   return true;
 }
 

@@ -20,32 +20,17 @@ AckPolicy::AckPolicy(const experiments::Stack& stack, Time grid_phase)
     : stack_(stack),
       linux_rules_(stack.ack_rule == AckRule::linux_receive ||
                    stack.ack_rule == AckRule::linux_2_2),
-      grid_{stack.timer_tick, Time{}, stack.coarse_timers ? TimerWheel::levels : TimerWheel::flat},
+      grid_(
+          {stack.timer_tick, Time{}, stack.coarse_timers ? TimerWheel::levels : TimerWheel::flat}),
       phase_(grid_phase) {}
 
 inline Time AckPolicy::tick_of(Time now) const {
   return stack_.timer_tick == Time{} ? now : now - now % stack_.timer_tick;
 }
 
-void AckPolicy::on_data(Time now, const Segment& segment, const ReceiveWindow& window,
-                        SegmentClass size, const PathView& path) {
-  scheduled_ = true;
-  segments_ += segment.frames;
-  if (!linux_rules()) return;
-  if (segment.has(kPush) && size == SegmentClass::full) pushed_ = true;
-  if (size == SegmentClass::shorter) {
-    pushed_again_ = pushed_again_ || pushed_;
-    pushed_ = true;
-  }
-  estimate_interval(now, window, path);
-}
-
 // Between segments that come faster than half the minimum, the timeout decays towards it; slower
 // ones raise it; a gap above the RTO means that the peer starts over.
-inline void AckPolicy::estimate_interval(Time now, const ReceiveWindow& window,
-                                         const PathView& path) {
-  // Within one tick of the last arrival a timeout at the minimum stays there.
-  if (interval_ == stack_.delayed_ack_min && now - last_data_ < stack_.timer_tick) return;
+void AckPolicy::estimate_interval(Time now, const ReceiveWindow& window, const PathView& path) {
   const Time tick = tick_of(now);
   const Time gap = tick - last_data_;
   const Time least = stack_.delayed_ack_min;
@@ -81,7 +66,7 @@ void AckPolicy::on_out_of_order() {
 
 void AckPolicy::on_trouble(const ReceiveWindow& window) {
   scheduled_ = true;
-  if (!linux_rules()) {
+  if (!linux_rules_) {
     immediate_ = true;
     return;
   }
@@ -169,8 +154,8 @@ inline Time AckPolicy::delay(const PathView& path) const {
   Time most = stack_.delayed_ack_max;
   // An interval above the minimum is bounded by the RTT where that is known (Linux 2.4 on).
   if (stack_.ack_rule == AckRule::linux_receive && path.smoothed_rtt > Time{})
-    most = std::min(most, std::max(path.smoothed_rtt, least));
-  return std::min(interval_ > least ? interval_ : least, most);
+    most = earlier(most, later(path.smoothed_rtt, least));
+  return earlier(later(interval_, least), most);
 }
 
 // Sets the delayed-ACK timer; true when the one already set is so near that the ACK leaves now.
@@ -187,8 +172,8 @@ inline bool AckPolicy::arm(Time now, const PathView& path) {
   if (delayed_ <= now + wait && delayed_ > now + wait / 2 + stack_.timer_tick) return false;
   if (delayed_ != Time::never() && stack_.ack_rule == AckRule::linux_receive) {
     const Time tick = stack_.timer_tick;  // Linux counts in whole ticks and rounds down here
-    const Time quarter = tick == Time{} ? wait / 4 : tick * (grid_.ticks(wait) / 4);
-    if (delayed_ <= grid_.expiry(now, quarter)) return true;
+    const Time quarter = tick == Time{} ? wait / 4 : tick * (grid_.grid().ticks(wait) / 4);
+    if (delayed_ <= grid_.grid().expiry(now, quarter)) return true;
   }
   // A timer due no later than `wait` from now is not later than a new one, which is never early.
   if (delayed_ > now + wait) delayed_ = grid_.expiry(now, wait);
@@ -197,26 +182,15 @@ inline bool AckPolicy::arm(Time now, const PathView& path) {
 
 // A window update is due when it at least doubles the offer (Linux), or opens it by two segments
 // or half of the buffer (BSD tcp_output()).
-inline bool AckPolicy::update_owed(Sequence next, const ReceiveWindow& window) {
+bool AckPolicy::update_owed(Sequence next, const ReceiveWindow& window) {
   const Bytes offered = window.offered(next);
-  if (linux_rules()) {
-    if (offered * 2 > window.clamp()) return false;
+  if (linux_rules_) {
     check_space(window);
     const Bytes selected = window.select(next);
     return selected > Bytes{} && selected >= offered * 2;
   }
   const Bytes gain = window.select_raw() - offered;
   return gain >= window.threshold_segment() * 2 || gain * 2 >= window.buffer();
-}
-
-bool AckPolicy::due_after_read(Sequence next, const ReceiveWindow& window, AfterRead after) {
-  if (scheduled_ && stack_.ack_rule == AckRule::linux_receive) {
-    const Bytes unacknowledged(static_cast<std::int64_t>(next - window.advertised_at()));
-    if (unacknowledged > window.segment_size()) return true;
-    // The end of a write has been read and nothing follows: the peer may be waiting.
-    if (after.drained && (pushed_again_ || (pushed_ && !interactive_))) return true;
-  }
-  return after.open && update_owed(next, window);
 }
 
 bool AckPolicy::may_answer(Time now) {

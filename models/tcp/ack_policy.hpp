@@ -30,7 +30,20 @@ class AckPolicy {
   // What arrived.
   /// In-order payload, which `size` compares with the peer's usual segments.
   void on_data(Time now, const Segment& segment, const ReceiveWindow& window, SegmentClass size,
-               const PathView& path);
+               const PathView& path) {
+    scheduled_ = true;
+    segments_ += segment.frames;
+    if (!linux_rules_) return;
+    if (size == SegmentClass::shorter) {
+      pushed_again_ = pushed_again_ || pushed_;
+      pushed_ = true;
+    } else if (size == SegmentClass::full && segment.has(kPush)) {
+      pushed_ = true;
+    }
+    // Within one tick of the last arrival a timeout at the minimum stays there.
+    if (interval_ == stack_.delayed_ack_min && now - last_data_ < stack_.timer_tick) return;
+    estimate_interval(now, window, path);
+  }
   /// Payload above a gap: the peer needs to see it.
   void on_out_of_order();
   void on_gap_closed() { scheduled_ = immediate_ = true; }  ///< RFC 5681 section 4.2
@@ -54,7 +67,13 @@ class AckPolicy {
     bool open = true;      ///< more data may come, so the window matters
   };
   /// Whether an ACK or window update is due after a read that took something.
-  bool due_after_read(Sequence next, const ReceiveWindow& window, AfterRead after);
+  bool due_after_read(Sequence next, const ReceiveWindow& window, AfterRead after) {
+    if (scheduled_ && owed_after_read(next, window, after)) return true;
+    if (!after.open) return false;
+    // Linux does not ask further while more than half of the largest window is open.
+    if (linux_rules_ && window.offered(next) * 2 > window.clamp()) return false;
+    return update_owed(next, window);
+  }
   /// Linux gives up quick acknowledgment when space becomes scarce.
   void check_space(const ReceiveWindow& window) {
     if (window.tight()) quick_ = 0;
@@ -83,12 +102,18 @@ class AckPolicy {
  private:
   bool due_when_owed(Time now, Sequence next, const ReceiveWindow& window, bool gap,
                      const PathView& path);
-  bool linux_rules() const { return linux_rules_; }
-  bool owed_now(Sequence next, const ReceiveWindow& window, bool gap);
+  [[gnu::always_inline]] bool owed_now(Sequence next, const ReceiveWindow& window, bool gap);
   bool owed_by_receive_rule(Sequence next, const ReceiveWindow& window);
+  bool owed_after_read(Sequence next, const ReceiveWindow& window, AfterRead after) const {
+    if (stack_.ack_rule != experiments::AckRule::linux_receive) return false;
+    const Bytes unacknowledged(static_cast<std::int64_t>(next - window.advertised_at()));
+    if (unacknowledged > window.segment_size()) return true;
+    // The end of a write has been read and nothing follows: the peer may be waiting.
+    return after.drained && (pushed_again_ || (pushed_ && !interactive_));
+  }
   bool update_owed(Sequence next, const ReceiveWindow& window);
   bool compress(Time now, Sequence next, const ReceiveWindow& window, const PathView& path);
-  bool arm(Time now, const PathView& path);
+  [[gnu::always_inline]] bool arm(Time now, const PathView& path);
   Time delay(const PathView& path) const;
   void estimate_interval(Time now, const ReceiveWindow& window, const PathView& path);
   void raise_quick(const ReceiveWindow& window, int limit);
@@ -97,7 +122,7 @@ class AckPolicy {
 
   experiments::Stack stack_;
   bool linux_rules_;
-  TimerGrid grid_;
+  RememberingGrid grid_;
   Time phase_;
   bool sack_ = false;
   bool scheduled_ = false;                      ///< an ACK is owed

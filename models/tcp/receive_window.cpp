@@ -334,17 +334,8 @@ Bytes ReceiveWindow::select_raw() const {
   return std::min(space(), kLargestUnscaled * (std::int64_t{1} << scale_));
 }
 
-Bytes ReceiveWindow::select(Sequence next) const {
-  switch (stack_.window_rule) {
-    case WindowRule::scaling_ratio:
-    case WindowRule::adv_win_scale:
-      return select_limited();
-    case WindowRule::half_space:
-      return select_half();
-    case WindowRule::bsd_space:
-      return select_bsd(next);
-  }
-  return {};
+Bytes ReceiveWindow::select_by_rule(Sequence next) const {
+  return stack_.window_rule == WindowRule::half_space ? select_half() : select_bsd(next);
 }
 
 // Keeps the offer while it is within one segment of the free space: whole segments otherwise
@@ -354,10 +345,10 @@ inline Bytes ReceiveWindow::whole_segments(Bytes free, Bytes segment) const {
   return window_;
 }
 
-inline Bytes ReceiveWindow::select_limited() const {
+Bytes ReceiveWindow::select_limited() const {
   const Bytes allowed = full_space_;
-  const Bytes full = std::min(clamp_, allowed);
-  const Bytes segment = std::min(segment_size_, full);
+  const Bytes full = smaller(clamp_, allowed);
+  const Bytes segment = smaller(segment_size_, full);
   if (segment <= Bytes{}) return {};
   const Bytes unit(std::int64_t{1} << scale_);
   Bytes free = free_space();
@@ -366,8 +357,9 @@ inline Bytes ReceiveWindow::select_limited() const {
     // Below a sixteenth, or one segment, close the window before memory runs out.
     if (free < allowed / 16 || free < segment) return {};
   }
-  free = std::min(free, limit_);
-  if (scale_ > 0) return round_up(free, unit);  // scaled windows never fit segments: no rounding
+  free = smaller(free, limit_);
+  // Scaled windows never fit segments: no rounding to those.
+  if (scale_ > 0) return Bytes(((free + unit - Bytes(1)).count() >> scale_) << scale_);
   const Bytes window = whole_segments(free, segment);
   if (window == window_ && segment == full && free > window + full / 2) return free;
   return window;
@@ -398,7 +390,7 @@ std::uint32_t ReceiveWindow::advertise(Sequence next) {
     window = select(next);
     // RFC 9293 3.8.6.2.1: the right edge does not move left. Linux rounds up lest the shift do it.
     if (window < current) window = linux_growth() ? round_up(current, unit) : current;
-    window = std::min(window, kLargestUnscaled * unit.count());
+    window = smaller(window, kLargestUnscaled * unit.count());
   }
   window_ = window;
   advertised_at_ = next;

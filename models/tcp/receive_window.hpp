@@ -150,7 +150,9 @@ class ReceiveWindow {
 
   // The window.
   /// The window a segment sent now would offer, before the rule that its edge never shrinks.
-  Bytes select(Sequence next) const;
+  Bytes select(Sequence next) const {
+    return linux_growth_ ? select_limited() : select_by_rule(next);
+  }
   /// The same without silly-window avoidance: free space that the window field can express.
   Bytes select_raw() const;
   /// Settles the window of a departing segment: bytes, a multiple of the scale.
@@ -200,6 +202,7 @@ class ReceiveWindow {
   void grow_buffer(Bytes copied, Sequence next, Sequence highest);
   void autotune(Sequence next, Sequence highest);
   Bytes space() const;  ///< free payload space, never negative
+  Bytes select_by_rule(Sequence next) const;
   Bytes select_limited() const;
   Bytes select_half() const;
   Bytes select_bsd(Sequence next) const;

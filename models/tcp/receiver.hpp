@@ -105,7 +105,8 @@ class Receiver {
   void refuse(Time now, const Segment& segment);
   void remember_timestamp(const Segment& segment);
   void take_marks(const Segment& segment);
-  void deliver(Time now, const Segment& segment, Sequence right, Arrival& arrival);
+  [[gnu::always_inline]] void deliver(Time now, const Segment& segment, Sequence right,
+                                      Arrival& arrival);
   void store(const Segment& segment, SackBlock payload, Arrival& arrival);
   void close_gaps();
   int sack_blocks(int other_options) const;

@@ -72,7 +72,9 @@ void SendBuffer::release(std::int64_t bytes, std::int64_t buffers) {
   LINERATE_CHECK(used_ >= 0, "no more is freed than was queued");
 }
 
-void SendBuffer::autotune(std::int64_t window, std::int64_t segment_size) {
+void SendBuffer::grow_limit(std::int64_t window, std::int64_t segment_size) {
+  tuned_window_ = window;
+  tuned_segment_ = segment_size;
   // The worst case: every segment alone in a power-of-two data area with 320 B of header room,
   // beside a 256 B descriptor (Linux 6: 2304 B for 1448, 16640 B for 8948). Twice the window keeps
   // the pipe full during a recovery.

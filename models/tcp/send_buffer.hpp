@@ -46,7 +46,9 @@ class SendBuffer {
   void release(std::int64_t bytes, std::int64_t buffers);
 
   /// Grows the limit to hold twice the window (Linux: tcp_sndbuf_expand's rule).
-  void autotune(std::int64_t window, std::int64_t segment_size);
+  void autotune(std::int64_t window, std::int64_t segment_size) {
+    if (window != tuned_window_ || segment_size != tuned_segment_) grow_limit(window, segment_size);
+  }
   bool autotuned() const { return autotune_; }
   /// BSD rounds the limit up to whole segments when the MSS becomes known.
   void round_to_segment(std::int64_t segment_size);
@@ -55,6 +57,8 @@ class SendBuffer {
   std::int64_t used() const { return used_; }
 
  private:
+  void grow_limit(std::int64_t window, std::int64_t segment_size);
+
   Ring<UnsentBuffer> unsent_;
   Sequence end_ = 1;
   std::int64_t used_ = 0;  ///< memory or payload, as the stack counts
@@ -64,6 +68,7 @@ class SendBuffer {
   std::int64_t low_water_;
   experiments::WriterWake wake_;
   bool autotune_;
+  std::int64_t tuned_window_ = 0, tuned_segment_ = 0;  ///< that the limit was last grown for
 };
 
 }  // namespace linerate::models::tcp

@@ -76,7 +76,7 @@ class Sender {
     push_unsent(now);
   }
   void on_timer(Time now);
-  Time deadline() const { return earlier(timer_at_, pacing_at_); }
+  Time deadline() { return earlier(timer_at(), pacing_at_); }
   /// A pure ACK or SYN of ours went to the device as well.
   void on_emitted(Bytes packet) { below_ += packet.count(); }
   void on_transmitted(Time now, Bytes packet);
@@ -230,7 +230,7 @@ class Sender {
   void take_sack(Time now, const Segment& segment, AckFacts& facts);
   void take_duplicate_report(const SackBlock& block, AckFacts& facts);
   void sack_range(Time now, const SackBlock& block, AckFacts& facts);
-  void remove_acked(Time now, Sequence ack, AckFacts& facts);
+  [[gnu::always_inline]] void remove_acked(Time now, Sequence ack, AckFacts& facts);
   void sample_rtt(Time now, AckFacts& facts);
   void note_reordering(Sequence lowest);
   void settle_probe(Time now, Sequence ack, const AckFacts& facts);
@@ -283,6 +283,11 @@ class Sender {
 
   // Timers (sender_timers.cpp).
   void arm(TimerKind kind, Time now, Time delay);
+  void settle_timer();
+  Time timer_at() {
+    if (!timer_settled_) settle_timer();
+    return timer_at_;
+  }
   void disarm();
   void resume_persist(Time now);
   bool arm_loss_probe(Time now, bool advancing);
@@ -383,9 +388,11 @@ class Sender {
   bool probe_resent_ = false;
 
   // Timers.
-  TimerGrid grid_;
+  RememberingGrid grid_;
   TimerKind timer_ = TimerKind::none;
+  bool timer_settled_ = true;  ///< else timer_at_ is to be computed
   Time timer_at_ = Time::never();
+  Time timer_armed_{}, timer_delay_{};
   int persist_back_offs_ = 0;
 
   Blocked blocked_ = Blocked::no;

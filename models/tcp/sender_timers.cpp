@@ -10,14 +10,24 @@ namespace {
 constexpr int kLargestBackOff = 15;
 }
 
-void Sender::arm(TimerKind kind, Time now, Time delay) {
+// An acknowledgment arms the timer up to three times, so its expiry is computed when it is asked
+// for.
+inline void Sender::arm(TimerKind kind, Time now, Time delay) {
   timer_ = kind;
-  timer_at_ = grid_.expiry(now, delay);
+  timer_armed_ = now;
+  timer_delay_ = delay;
+  timer_settled_ = false;
+}
+
+void Sender::settle_timer() {
+  timer_settled_ = true;
+  timer_at_ = grid_.expiry(timer_armed_, timer_delay_);
 }
 
 void Sender::disarm() {
   timer_ = TimerKind::none;
   timer_at_ = Time::never();
+  timer_settled_ = true;
 }
 
 // What is left of the timeout, counted from the oldest segment's latest transmission.
@@ -78,7 +88,7 @@ void Sender::on_timer(Time now) {
     resend_lost(now);
     transmit(now, Push::nagle);
   }
-  if (timer_at_ > now) return;
+  if (timer_at() > now) return;
   const TimerKind kind = timer_;
   disarm();
   switch (kind) {

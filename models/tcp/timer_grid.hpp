@@ -40,6 +40,33 @@ struct TimerGrid {
       shift += 3;
     return offset + tick * ((((tick_now + distance) >> shift) + 1) << shift);
   }
+
+  /// Until when a timer set for the same delay expires at the same time as one set at `now`.
+  Time same_until(Time now) const {
+    if (tick == Time{} || wheel == TimerWheel::flat) return now;
+    const Time offset = phase % tick - tick;
+    return offset + tick * ((now - offset) / tick + 1);
+  }
+};
+
+/// A grid that knows its last answer, for timers that are set for one delay again and again. It is
+/// asked in the order of time.
+class RememberingGrid {
+ public:
+  explicit RememberingGrid(const TimerGrid& grid) : grid_(grid) {}
+
+  Time expiry(Time now, Time delay) {
+    if (now < same_until_ && delay == delay_) return expiry_;
+    delay_ = delay;
+    expiry_ = grid_.expiry(now, delay);
+    same_until_ = grid_.same_until(now);
+    return expiry_;
+  }
+  const TimerGrid& grid() const { return grid_; }
+
+ private:
+  TimerGrid grid_;
+  Time delay_{}, expiry_{}, same_until_{};
 };
 
 }  // namespace linerate::models::tcp
