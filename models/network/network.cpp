@@ -14,14 +14,14 @@ constexpr Time kHopeless = Time::seconds(600);
 
 }  // namespace
 
-inline Wire::Sent Network::transmit(Time now, std::uint32_t index,
-                                    sim::SlotPool<Packet>::Taken frame, Time not_before) {
+inline Network::HandedDown Network::transmit(Time now, std::uint32_t index,
+                                             sim::SlotPool<Packet>::Taken frame, Time not_before) {
   Wire& wire = wires_[index];
   const Wire::Sent sent = wire.send(now, frame.handle, frame.value, not_before);
   if (sent.drop != Drop::none) [[unlikely]]
-    return not_sent(now, index, frame, not_before, sent);
+    return not_sent(now, index, frame, not_before, {sent.drop, sent.departure});
   if (sent.wake) engine_->schedule(index, sent.arrival, Kind::arrival, index);
-  return sent;
+  return {Drop::none, sent.departure};
 }
 
 inline void Network::hand_up(Time now, PacketHandle handle, const Packet& packet) {
@@ -206,7 +206,7 @@ void Network::through_switch(Time now, SwitchState& at, const Wire& from, std::u
       at.fabric_rate ? serialization_time(Bytes(packet.wire_bytes), *at.fabric_rate) : Time{},
       at.fabric_per_frame);
   const Time served = at.fabric.serve(now, cost);
-  const Wire::Sent sent = transmit(now, next, frame, std::max(ready, served + at.latency));
+  const HandedDown sent = transmit(now, next, frame, std::max(ready, served + at.latency));
   // A frame without memory to wait in never reaches the fabric.
   if (sent.drop == Drop::queue) at.fabric.refund(cost);
 }
@@ -264,11 +264,10 @@ inline void Network::run_application(Time now, TcpEnd& end) {
 
 // Lets the application act on what the endpoint has to tell; returns whether segments may have come
 // of it.
-inline bool Network::heed_signals(Time now, std::uint32_t index) {
-  TcpEnd& end = ends_[index];
+inline bool Network::heed_signals(Time now, TcpEnd& end, std::uint32_t index) {
   const tcp::Signals signals = end.endpoint.take_signals();
-  if (signals.acked_all) end.last_acked = now;
   if (!signals.any()) return !end.endpoint.output().empty();
+  if (signals.acked_all) end.last_acked = now;
   if (signals.connected) {
     end.connected = now;
     std::visit(
@@ -280,7 +279,7 @@ inline bool Network::heed_signals(Time now, std::uint32_t index) {
   if (signals.readable) last_progress_ = now;
   run_application(now, end);
   if (!end.streams || end.closed != Time::never()) check_finished(index);
-  return true;
+  return end.endpoint.has_news();
 }
 
 // `segment` may lie in the endpoint's output, which on_transmitted() can move: it is copied first.
@@ -301,7 +300,7 @@ inline void Network::emit(Time now, TcpEnd& end, std::uint32_t receiver,
   packet.sent = now;
   end.wire_bytes_sent += packet.wire_bytes;
   const std::uint32_t wire = hops_[end.first_hop];
-  const Wire::Sent sent = transmit(now, wire, frame, stations_[end.host].transmit(now));
+  const HandedDown sent = transmit(now, wire, frame, stations_[end.host].transmit(now));
   if (wires_[wire].emulated_path() || sent.departure <= now)
     end.endpoint.on_transmitted(now, Bytes(ip_bytes));
   else if (sent.departure != Time::never())
@@ -341,7 +340,7 @@ void Network::service(Time now, std::uint32_t index) {
     for (std::size_t i = 0; (segment = output.data() + i) != output.data() + output.size(); ++i)
       emit(now, end, index ^ 1u, *segment);
     output.clear();
-  } while (heed_signals(now, index));
+  } while (heed_signals(now, end, index));
   arm(index);
 }
 

@@ -209,13 +209,19 @@ class Network {
   std::uint32_t nic_source(std::uint32_t nic) const { return nic_base_ + nic; }
   std::uint32_t test_source(std::uint32_t test) const { return test_base_ + test; }
 
+  /// What became of a frame that was handed down; small enough to be returned in registers.
+  struct HandedDown {
+    Drop drop = Drop::none;
+    Time departure{};  ///< as Wire::Sent; never() while a port holds it
+  };
+
   // The way of a frame.
   [[gnu::always_inline]] void on_arrival(Time now, std::uint32_t wire);
   [[gnu::always_inline]] void arrive(Time now, std::uint32_t wire, PacketHandle handle,
                                      Packet& packet);
   void through_switch(Time now, SwitchState& at, const Wire& from, std::uint32_t next,
                       sim::SlotPool<Packet>::Taken frame);
-  [[gnu::always_inline]] Wire::Sent transmit(Time now, std::uint32_t wire,
+  [[gnu::always_inline]] HandedDown transmit(Time now, std::uint32_t wire,
                                              sim::SlotPool<Packet>::Taken frame, Time not_before);
   void enqueue(Time now, std::uint32_t nic, PacketHandle handle);
   void poll(Time now, std::uint32_t nic);
@@ -225,8 +231,8 @@ class Network {
   void change_framing(Packet& packet);
 
   // Ports that decide late (ports.cpp).
-  Wire::Sent not_sent(Time now, std::uint32_t wire, sim::SlotPool<Packet>::Taken frame,
-                      Time not_before, Wire::Sent refused);
+  HandedDown not_sent(Time now, std::uint32_t wire, sim::SlotPool<Packet>::Taken frame,
+                      Time not_before, HandedDown refused);
   Drop enter_port(Time now, std::uint32_t wire, sim::SlotPool<Packet>::Taken frame);
   bool admits(Time now, EgressPort& port, const Packet& packet);
   void serve_port(Time now, EgressPort& port);
@@ -270,7 +276,7 @@ class Network {
   void on_device(Time now, std::uint32_t end);
   [[gnu::always_inline]] void settle_device(Time now, TcpEnd& end);
   void service(Time now, std::uint32_t index);
-  [[gnu::always_inline]] bool heed_signals(Time now, std::uint32_t index);
+  [[gnu::always_inline]] bool heed_signals(Time now, TcpEnd& end, std::uint32_t index);
   [[gnu::always_inline]] void run_application(Time now, TcpEnd& end);
   [[gnu::always_inline]] void emit(Time now, TcpEnd& end, std::uint32_t receiver,
                                    const tcp::Segment& segment);

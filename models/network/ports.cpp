@@ -16,8 +16,9 @@ constexpr std::uint16_t kLongestPause = 0xffff;
 
 }  // namespace
 
-Wire::Sent Network::not_sent(Time now, std::uint32_t wire, sim::SlotPool<Packet>::Taken frame,
-                             Time not_before, Wire::Sent refused) {
+Network::HandedDown Network::not_sent(Time now, std::uint32_t wire,
+                                      sim::SlotPool<Packet>::Taken frame, Time not_before,
+                                      HandedDown refused) {
   if (!wires_[wire].has_port()) {
     packets_.release(frame.handle);
     return refused;
@@ -26,9 +27,9 @@ Wire::Sent Network::not_sent(Time now, std::uint32_t wire, sim::SlotPool<Packet>
   if (not_before > now) {
     ++between_ports_;
     engine_->schedule(wire, not_before, Kind::enqueue, wire, frame.handle.packed());
-    return {Drop::none, false, Time::never(), Time{}};
+    return {Drop::none, Time::never()};
   }
-  return {enter_port(now, wire, frame), false, Time::never(), Time{}};
+  return {enter_port(now, wire, frame), Time::never()};
 }
 
 // Puts a frame into the queue in front of a wire, or drops and counts it.

@@ -290,6 +290,8 @@ std::vector<Segment>& Endpoint::output() { return state_->out; }
 
 Signals Endpoint::take_signals() { return std::exchange(state_->signals, Signals{}); }
 
+bool Endpoint::has_news() const { return !state_->out.empty() || state_->signals.any(); }
+
 // The SYN and the FIN take sequence numbers, but no bytes.
 std::int64_t Endpoint::State::bytes_received() const {
   const Sequence received = receiver.next();

@@ -106,6 +106,8 @@ class Endpoint {
   /// Segments emitted since the last clear, in order. The caller moves them on and clears.
   std::vector<Segment>& output();
   Signals take_signals();
+  /// Whether there is output, or anything to signal.
+  bool has_news() const;
   /// By how many bits the windows it advertises are shifted, once the SYNs have agreed on it.
   std::uint8_t window_scale() const;
   Info info() const;

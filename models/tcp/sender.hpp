@@ -388,7 +388,7 @@ class Sender {
   bool probe_resent_ = false;
 
   // Timers.
-  RememberingGrid grid_;
+  TimerGrid grid_;
   TimerKind timer_ = TimerKind::none;
   bool timer_settled_ = true;  ///< else timer_at_ is to be computed
   Time timer_at_ = Time::never();

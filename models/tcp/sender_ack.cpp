@@ -172,14 +172,12 @@ inline void Sender::remove_acked(Time now, Sequence ack, AckFacts& facts) {
     facts.delivered += facts.acked;
     scoreboard_.pop_plain(i);
   }
-  while (!scoreboard_.empty()) {
+  while (!scoreboard_.empty() && scoreboard_.front().begin < ack) {
     const SentSegment& head = scoreboard_.front();
     if (head.end() > ack) {
-      if (ack > head.begin) {
-        const auto part = static_cast<std::uint32_t>(ack - head.begin);
-        bytes += part;
-        scoreboard_.trim_front(part);
-      }
+      const auto part = static_cast<std::uint32_t>(ack - head.begin);
+      bytes += part;
+      scoreboard_.trim_front(part);
       break;
     }
     if (head.has(SentSegment::kEverRetransmitted)) {
