@@ -9,7 +9,7 @@ namespace linerate::experiments {
 namespace {
 
 constexpr Bytes kUdpHeader{8};
-constexpr Bytes kEthernetHeader{14};
+constexpr Bytes kInnerEthernet{14};
 
 constexpr Bytes ip_header(int version) { return Bytes(version == 6 ? 40 : 20); }  // RFC 791, 8200
 
@@ -69,14 +69,14 @@ Layer describe_layer(const Gre& s, const Surroundings&) {
 }
 
 Layer describe_layer(const Vxlan& s, const Surroundings&) {
-  return layer(Vxlan::kName, {{"inner Ethernet header", kEthernetHeader},
+  return layer(Vxlan::kName, {{"inner Ethernet header", kInnerEthernet},
                               {"VXLAN header", Bytes(8)},
                               {"outer UDP header", kUdpHeader},
                               outer_ip(s.ip)});
 }
 
 Layer describe_layer(const Geneve& s, const Surroundings&) {
-  return layer(Geneve::kName, {{"inner Ethernet header", kEthernetHeader},
+  return layer(Geneve::kName, {{"inner Ethernet header", kInnerEthernet},
                                {"Geneve header", Bytes(8) + s.options},
                                {"outer UDP header", kUdpHeader},
                                outer_ip(s.ip)});
