@@ -117,15 +117,23 @@ Time SimulatedTester::Surroundings::latency(Bytes frame_size) const {
 std::optional<experiments::Latencies> SimulatedTester::latencies_of(const Network& network,
                                                                     Bytes frame_size) const {
   std::int64_t frames = 0;
-  Time sum{};
+  double sum = 0;  // s
   experiments::Latencies latencies;
-  for (const DatagramFlow& flow : network.datagram_flows()) {
-    frames += flow.sink.received();
-    sum += flow.sink.mean_delay() * flow.sink.received();
-    latencies.maximum = later(latencies.maximum, flow.sink.max_delay());
+  for (std::uint32_t stream = 0; stream < streams_.size(); ++stream) {
+    const LatencyRecorder& recorded = network.latencies(stream);
+    frames += recorded.count();
+    sum += recorded.mean().seconds() * static_cast<double>(recorded.count());
+    latencies.maximum = later(latencies.maximum, recorded.max());
   }
   if (frames == 0) return std::nullopt;
-  latencies.mean = sum / frames;
+  latencies.mean = Time::from_seconds(sum / static_cast<double>(frames));
+  if (streams_.size() == 1) {
+    const LatencyRecorder& all = network.latencies(0);
+    latencies.mean = all.mean();
+    latencies.p50 = all.percentile(0.50);
+    latencies.p99 = all.percentile(0.99);
+    latencies.p999 = all.percentile(0.999);
+  }
   if (surroundings_) latencies.device = latencies.mean - surroundings_->latency(frame_size);
   return latencies;
 }

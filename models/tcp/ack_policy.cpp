@@ -77,7 +77,7 @@ void AckPolicy::on_trouble(const ReceiveWindow& window) {
 
 void AckPolicy::on_congestion(const ReceiveWindow& window) {
   constexpr int kQuickAcks = 2;  // Linux tcp_enter_quickack_mode after a mark
-  if (!linux_rules()) return;
+  if (!linux_rules_) return;
   raise_quick(window, std::min(kQuickAcks, stack_.quick_acks));
   interactive_ = false;
   interval_ = stack_.delayed_ack_min;
