@@ -240,8 +240,9 @@ class TestBuilder {
       const Link& link = context_.experiment.links[static_cast<std::size_t>(hop.link)];
       const PortRef& to = link.ends[1 - hop.from_end];
       const auto node = static_cast<std::size_t>(to.node);
-      nodes.push_back(to.kind == NodeKind::host ? context_.experiment.hosts[node].name
-                                                : context_.experiment.switches[node].name);
+      nodes.push_back(to.kind == NodeKind::host  ? context_.experiment.hosts[node].name
+                      : to.kind == NodeKind::hub ? context_.experiment.hubs[node].name
+                                                 : context_.experiment.switches[node].name);
     }
     if (!nodes.empty()) nodes.pop_back();  // the receiver
     return nodes;

@@ -153,7 +153,7 @@ TEST_CASE("quick names its option, not a file nobody wrote") {
   CHECK_THAT(run({"quick", "--mtu", "9000"}).errors, Contains("--mtu") && Contains("9000B"));
   CHECK(run({"quick", "-C", "vegass"}).code == 2);
   // As iperf3: a bare number is seconds, whole or not.
-  CHECK(run({"quick", "-t", "0.5", "-O", ".1", "--rate", "10Mbit/s", "--quiet"}).code == 0);
+  CHECK(run({"quick", "-t", "0.5", "-O", "0.1", "--rate", "10Mbit/s", "--quiet"}).code == 0);
   // A value stays one value, whatever it holds.
   CHECK(run({"quick", "--stack", "linux-6, cpu: {cores: 2}"}).code == 2);
 }

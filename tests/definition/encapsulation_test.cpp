@@ -79,7 +79,7 @@ TEST_CASE("what is put around a packet must be taken off") {
   sections.hosts = R"(
   a: {nics: {eth0: {encapsulation: [vxlan]}}}
   b: {nics: {eth0: {}}})";
-  CHECK(says(error_of(sections), "b:eth0 takes off [], what arrives there carries [vxlan]"));
+  CHECK(says(error_of(sections), "a:eth0 takes off [vxlan], what arrives there carries []"));
   sections.hosts = R"(
   a: {nics: {eth0: {encapsulation: [vxlan]}}}
   b: {nics: {eth0: {encapsulation: [{vxlan: {vni: 2}}]}}})";

@@ -107,11 +107,11 @@ TEST_CASE("keys that mean nothing together are refused, with what would") {
   };
   const Case cases[] = {
       {", queue: {discipline: red, target: 5ms}", "`target` means nothing to red"},
-      {", queue: {discipline: codel, min: 30KB}", "`min` means nothing to codel"},
+      {", queue: {discipline: codel, min: 30kB}", "`min` means nothing to codel"},
       {", queue: {ecn: on}", "ecn_threshold"},
-      {", queue: {discipline: red, min: 30KB, max_frames: 90}", "in bytes and in frames"},
+      {", queue: {discipline: red, min: 30kB, max_frames: 90}", "in bytes and in frames"},
       {", queue: {discipline: red, min_frames: 90, max_frames: 30}", "not below max_frames"},
-      {", queue: {discipline: red, min: 64KB, limit: 32KB}", "RED would never act"},
+      {", queue: {discipline: red, min: 64kB, limit: 32kB}", "RED would never act"},
       {", queue: {limit: 0B}", "limit"},
       {", classes: [{name: all}]", "scheduler: strict"},
       {", scheduler: strict, classes: [{name: x, priorities: [1]}]", "priority 0 is in no class"},

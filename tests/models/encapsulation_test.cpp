@@ -220,8 +220,8 @@ TEST_CASE("datagrams of drawn sizes fit inside a tunnel and are counted by their
   // 100 B and 1000 B in VXLAN, by way of a router that puts PPPoE around half of the way.
   const Result result = predict(routed(
       "encapsulation: [vxlan, pppoe]", "encapsulation: [pppoe]", "", "encapsulation: [vxlan]",
-      "type: udp-stream, sizes: {distribution: [{size: 100B, share: 50%}, {size: 1000B, share: "
-      "100%}]}, arrivals: {poisson: 1000/s}, duration: 200ms, repeats: 1"));
+      "type: udp-stream, sizes: {distribution: [[100B, 0.5], [1000B, 0.5], [1000B, 1]]}, "
+      "arrivals: {poisson: 1000/s}, duration: 200ms, repeats: 1"));
   const PortCounters &before = port(result, "a:eth0"), &behind = port(result, "r:eth1");
   REQUIRE(before.frames_sent == behind.frames_sent);
   CHECK(before.wire_bytes_sent - behind.wire_bytes_sent == 8 * before.frames_sent);

@@ -27,7 +27,7 @@ inline Result measured_result() {
                  {"l2", 987e6, 1518},
                  {"wire", 999.9e6, 1538}};
   bulk.hosts["a"].figures = {{"segments_sent", 812345}, {"busy", 0.125}};
-  bulk.ports["a:eth0"] = {812345, 1249386610, {{"ring", 0}, {"tail", 12}}, 65536, {}};
+  bulk.ports["a:eth0"] = {812345, 1249386610, {{"ring", 0}, {"tail", 12}}, 65536, {}, {}};
   bulk.intervals = {{0, 1, {{"goodput", 941.1e6}}}, {1, 2, {{"goodput", 941.6e6}}}};
   bulk.limits = {
       {"link a-b", 0.9999, true, "1 Gbit/s x 1448 / 1538", "links.a-b.medium", "exp.yaml:9", 1e9},
