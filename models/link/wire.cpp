@@ -134,13 +134,16 @@ Drop Wire::judge(Time now, const Packet& packet) {
 
 Drop Wire::carried(Time now, const Packet& packet) {
   if (!impaired_) return Drop::none;
-  if (tap_ != nullptr) tap_->sent(now, index_, now, packet);
   const Drop cause = impairment_.judge(now, packet);
   if (cause != Drop::none)
     count_drop(cause);
   else
     show_arrival(now, now, packet);
   return cause;
+}
+
+void Wire::show_departure(Time now, const Packet& packet) {
+  if (tap_ != nullptr) tap_->sent(now, index_, now, packet);
 }
 
 void Wire::show_arrival(Time now, Time arrival, const Packet& packet) {

@@ -107,6 +107,8 @@ class Wire {
   std::int64_t peak_queue() const { return peak_queue_; }
   /// The fate of a frame that a shared medium has carried over this wire by `now`.
   Drop carried(Time now, const Packet& packet);
+  /// Shows the tap a frame whose last bit has gone onto this wire of a shared medium.
+  void show_departure(Time now, const Packet& packet);
   /// Counts what a shared medium has carried over this wire.
   void count(std::int64_t frames, std::int64_t wire_bytes, Time busy) {
     frames_ += frames;

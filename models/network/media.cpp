@@ -80,6 +80,7 @@ void Network::heed_report(Time now, Medium& medium, const MacReport& report) {
   Packet& packet = packets_.get(report.packet);
   switch (report.kind) {
     case MacReport::Kind::sent:
+      wires_[wire].show_departure(now, packet);
       leave_station(now, *ports_[wire], packet);
       return;
     case MacReport::Kind::late_collision:
@@ -111,7 +112,10 @@ void Network::deliver(Time now, PacketHandle handle, Packet& packet) {
   for (;; ++packet.hop) {
     const std::uint32_t wire = hops_[packet.hop];
     if (wires_[wire].carried(now, packet) != Drop::none) return packets_.release(handle);
-    if (junctions_[wire].kind == Junction::Kind::hub) continue;
+    if (junctions_[wire].kind == Junction::Kind::hub) {
+      wires_[hops_[packet.hop + 1]].show_departure(now, packet);
+      continue;
+    }
     packet.tail = now;
     return arrive(now, wire, handle, packet);
   }

@@ -303,7 +303,7 @@ TEST_CASE("short frames use far more of a short medium than the estimate allows"
 
 TEST_CASE("efficiency falls with more stations and rises with longer frames") {
   const auto efficiency = [](std::size_t stations, std::uint32_t size) {
-    return Saturated(medium(megabits(10), stations, kNear), size, Time::seconds(2)).efficiency;
+    return Saturated(medium(megabits(10), stations, kNear), size, Time::seconds(1)).efficiency;
   };
   CHECK(efficiency(2, 1518) > efficiency(8, 1518));
   CHECK(efficiency(8, 1518) > efficiency(32, 1518));
