@@ -1,6 +1,7 @@
 #include "cli/capture_folder.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <boost/program_options.hpp>
 #include <cerrno>
@@ -77,7 +78,10 @@ CaptureFolder::CaptureFolder(const Invocation& invocation, const Experiment& exp
   };
   std::error_code failed;
   fs::create_directories(folder_, failed);
-  if (failed) throw file_error(ExitCode::refused, folder_, failed.message());
+  if (failed) throw file_error(ExitCode::bad_input, folder_, failed.message());
+  if (::access(folder_.c_str(), W_OK | X_OK) != 0)
+    throw file_error(ExitCode::bad_input, folder_, std::generic_category().message(errno),
+                     "give --pcap a folder that can be written");
 }
 
 CaptureFolder::~CaptureFolder() {

@@ -16,8 +16,8 @@ namespace linerate::cli {
 
 class CaptureFolder {
  public:
-  /// Reads --pcap and what goes with it. Throws Failure (2) for what makes no sense here, or (3) if
-  /// the folder cannot be made.
+  /// Reads --pcap and what goes with it. Throws Failure (2) for what makes no sense here and for
+  /// a folder that cannot be made or written.
   CaptureFolder(const Invocation& invocation, const experiments::Experiment& experiment);
   ~CaptureFolder();
   CaptureFolder(const CaptureFolder&) = delete;

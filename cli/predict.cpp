@@ -12,8 +12,10 @@ ExitCode run_predict(const Invocation& invocation) {
   invocation.console.warn(experiments::lint(experiment));
   CaptureFolder captures(invocation, experiment);
   const experiments::Result result = predict(experiment, invocation.console, captures.options());
+  // The result first: a disk that fills up with captures must not cost it.
+  const ExitCode code = conclude(experiment, result, invocation.console);
   captures.keep();
-  return conclude(experiment, result, invocation.console);
+  return code;
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 #include "models/simulate.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 
 #include "experiments/studies/rfc2544.hpp"
 #include "models/network/network.hpp"
+#include "models/progress_clock.hpp"
 #include "models/report/report.hpp"
 #include "models/simulated_tester.hpp"
 
@@ -51,27 +51,6 @@ std::vector<Job> jobs_of(const Experiment& experiment) {
   }
   return jobs;
 }
-
-// Calls the user back a few times a second, whatever the speed of the simulation.
-class ProgressClock {
- public:
-  ProgressClock(const SimulationOptions& options, std::string test, Time total)
-      : options_(options), test_(std::move(test)), total_(total) {}
-
-  void operator()(Time now, std::uint64_t events) {
-    using Steady = std::chrono::steady_clock;
-    constexpr auto kPeriod = std::chrono::milliseconds(200);
-    if (!options_.progress || Steady::now() - last_ < kPeriod) return;
-    last_ = Steady::now();
-    options_.progress({.test = test_, .simulated = now, .total = total_, .events = events});
-  }
-
- private:
-  const SimulationOptions& options_;
-  std::string test_;
-  Time total_;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 Time expected_end(const Job& job) {
   Time end{};

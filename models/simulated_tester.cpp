@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "models/framing/framing.hpp"
+#include "models/progress_clock.hpp"
 #include "models/report/report.hpp"
 
 namespace linerate::models {
@@ -78,8 +81,6 @@ SimulatedTester::SimulatedTester(const experiments::Experiment& experiment,
       const experiments::PortRef& to = link.ends[1 - hop.from_end];
       if (to.kind == experiments::NodeKind::switch_)
         stream.unloaded += experiment.switches[static_cast<std::size_t>(to.node)].latency;
-      random_ =
-          random_ || link.loss[hop.from_end] > 0 || link.bit_error_rate > 0 || link.jitter > Time{};
     }
     sharing[{ends.from_host, ends.from_nic}] += test.flows;
     streams_.push_back(stream);
@@ -116,24 +117,15 @@ Time SimulatedTester::Surroundings::latency(Bytes frame_size) const {
 
 std::optional<experiments::Latencies> SimulatedTester::latencies_of(const Network& network,
                                                                     Bytes frame_size) const {
-  std::int64_t frames = 0;
-  double sum = 0;  // s
-  experiments::Latencies latencies;
-  for (std::uint32_t stream = 0; stream < streams_.size(); ++stream) {
-    const LatencyRecorder& recorded = network.latencies(stream);
-    frames += recorded.count();
-    sum += recorded.mean().seconds() * static_cast<double>(recorded.count());
-    latencies.maximum = later(latencies.maximum, recorded.max());
-  }
-  if (frames == 0) return std::nullopt;
-  latencies.mean = Time::from_seconds(sum / static_cast<double>(frames));
-  if (streams_.size() == 1) {
-    const LatencyRecorder& all = network.latencies(0);
-    latencies.mean = all.mean();
-    latencies.p50 = all.percentile(0.50);
-    latencies.p99 = all.percentile(0.99);
-    latencies.p999 = all.percentile(0.999);
-  }
+  LatencyRecorder all;
+  for (std::uint32_t i = 0; i < streams_.size(); ++i) all.add(network.latencies(i));
+  if (all.count() == 0) return std::nullopt;
+  experiments::Latencies latencies{.mean = all.mean(),
+                                   .maximum = all.max(),
+                                   .minimum = all.percentile(0),
+                                   .p50 = all.percentile(0.5),
+                                   .p99 = all.percentile(0.99),
+                                   .p999 = all.percentile(0.999)};
   if (surroundings_) latencies.device = latencies.mean - surroundings_->latency(frame_size);
   return latencies;
 }
@@ -194,9 +186,13 @@ TrialOutcome SimulatedTester::run(const TrialRequest& request) {
   for (const Test& test : tests) config.tests.push_back(&test);
   config.seed =
       sim::RandomStream({.seed = experiment_.seed, .entity = trials_++, .name = "trial"}).bits();
+  const auto progress = std::make_shared<ProgressClock>(
+      options_, test_.name + " trial " + std::to_string(trials_), warm_up + counted);
+  config.progress = [progress](Time now, std::uint64_t events) { (*progress)(now, events); };
   config.stop = options_.stop;
   config.drain = test_.trial.settle;
   Network network(config);
+  random_ = random_ || network.random();
   if (!network.run()) throw experiments::Interrupted{};
 
   const Counts counts = counts_of(network, warm_up, warm_up + counted);

@@ -215,6 +215,10 @@ class TestBuilder {
 
   void check_search() {
     if (!is(kSearch)) return;
+    if (test_.imix) {
+      error("frame_size", "a search takes one frame size after the other, not a mix",
+            "list them: frame_sizes: [64B, 1518B]");
+    }
     if (test_.partial_loss && *test_.partial_loss <= test_.allowed_loss) {
       error("partial_loss", "is the larger of two losses, and allowed_loss is not smaller",
             "write a partial_loss above it, such as 0.5%");

@@ -132,10 +132,10 @@ void run_back_to_back(const Test& test, Tester& tester, Bytes size, SizeResult& 
 }  // namespace
 
 void run_rfc2544(const Test& test, Tester& tester, std::vector<TestResult>& done) {
-  const int repeats = tester.random() ? test.repeats : 1;
   for (const Bytes size : test.frame_sizes) {
     SizeResult out(test, size);
-    for (int repeat = 0; repeat < repeats; ++repeat) {
+    // Whether trials of one load can differ is known after the first.
+    for (int repeat = 0; repeat == 0 || (tester.random() && repeat < test.repeats); ++repeat) {
       switch (test.type) {
         case TestType::rfc2544_throughput:
           run_throughput(test, tester, size, out);

@@ -58,7 +58,7 @@ class Tester {
   virtual double port_rate(Bytes frame_size) const = 0;
   /// How long a trial of full length counts frames.
   virtual Time trial_duration() const = 0;
-  /// Whether two trials of the same load can differ.
+  /// Whether two trials of the same load can differ, as far as the trials so far tell.
   virtual bool random() const = 0;
   /// Runs one trial. Throws Interrupted when the user has asked to stop.
   virtual TrialOutcome run(const TrialRequest& request) = 0;

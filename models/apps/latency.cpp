@@ -8,10 +8,26 @@ namespace linerate::models {
 
 void LatencyRecorder::keep(Time latency) {
   exact_.push_back(latency);
-  if (exact_.size() < kExact) return;
+  if (exact_.size() >= kExact) spread();
+}
+
+// From single latencies to counts by range.
+void LatencyRecorder::spread() {
   counts_.resize(range_of(Time::never()) + 1);
   for (const Time one : exact_) ++counts_[range_of(one)];
   exact_ = {};
+}
+
+void LatencyRecorder::add(const LatencyRecorder& other) {
+  if (other.counts_.empty()) {
+    for (const Time one : other.exact_) record(one);
+    return;
+  }
+  if (counts_.empty()) spread();
+  for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
+  count_ += other.count_;
+  sum_ += other.sum_;
+  max_ = later(max_, other.max_);
 }
 
 Time LatencyRecorder::middle_of(std::size_t range) {

@@ -31,6 +31,9 @@ class LatencyRecorder {
       ++counts_[range_of(latency)];
   }
 
+  /// Takes over what another has recorded.
+  void add(const LatencyRecorder& other);
+
   std::int64_t count() const { return count_; }
   /// Zero when there is none.
   Time mean() const {
@@ -51,6 +54,7 @@ class LatencyRecorder {
   }
   static Time middle_of(std::size_t range);
   void keep(Time latency);
+  void spread();
 
   std::int64_t count_ = 0;
   Wide sum_ = 0;

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <charconv>
 
-#include "models/network/network.hpp"
-
 namespace linerate::models {
 
 namespace {
@@ -15,13 +13,6 @@ using experiments::Experiment;
 using experiments::NodeKind;
 using experiments::PortRef;
 using experiments::Test;
-
-constexpr std::uint16_t kFirstClientPort = 10'000;
-constexpr std::uint16_t kClientPorts = 50'000;
-constexpr std::uint16_t kFirstServerPort = 5'001;
-constexpr std::uint8_t kHopLimit = 64;
-constexpr std::uint32_t kWireOverhead = kPreambleBytes + kGapBytes;
-constexpr std::uint32_t kFcs = 4;
 
 std::string port_name(const Experiment& experiment, const PortRef& port) {
   if (port.kind == NodeKind::switch_)
@@ -57,14 +48,6 @@ std::vector<PortRef> ports_to_capture(const CaptureOptions& options, const Exper
   return ports;
 }
 
-// Client and server ports of the n-th flow of a test.
-Ports ports_of_flow(std::uint32_t test, std::uint32_t flow, bool from_client) {
-  const auto client = static_cast<std::uint16_t>(kFirstClientPort + flow % kClientPorts);
-  // More flows than ports take another server port, so that no two connections look the same.
-  const auto server = static_cast<std::uint16_t>(kFirstServerPort + test + flow / kClientPorts);
-  return from_client ? Ports{client, server} : Ports{server, client};
-}
-
 }  // namespace
 
 std::optional<PortRef> find_port(const Experiment& experiment, const std::string& name) {
@@ -90,7 +73,7 @@ std::optional<PortRef> find_port(const Experiment& experiment, const std::string
 Capture::Capture(const CaptureOptions& options, const Experiment& experiment,
                  const std::vector<const Test*>& tests, const std::string& job,
                  const Network& network)
-    : options_(options), experiment_(experiment), network_(network) {
+    : options_(options), experiment_(experiment), layout_(experiment, network) {
   const std::vector<PortRef> wanted = ports_to_capture(options, experiment, tests);
   ports_.resize(experiment.links.size() * 2);
   for (std::uint32_t wire = 0; wire < ports_.size(); ++wire) {
@@ -110,8 +93,6 @@ Capture::Capture(const CaptureOptions& options, const Experiment& experiment,
 const PortRef& Capture::from(std::uint32_t wire) const {
   return experiment_.links[wire / 2].ends[wire % 2];
 }
-
-const PortRef& Capture::to(std::uint32_t wire) const { return from(wire ^ 1u); }
 
 void Capture::sent(Time now, std::uint32_t wire, Time at, const Packet& packet) {
   Port* port = ports_[wire].get();
@@ -163,87 +144,11 @@ void Capture::write(Port& port, const Frame& frame, CaptureDirection direction) 
   port.file.add(frame.at, frame.bytes, frame.length, direction);
 }
 
-Capture::Frame Capture::frame_of(Time at, std::uint32_t wire, const Packet& packet) const {
-  Frame frame{.at = at, .bytes = headers_of(wire, packet), .length = 0};
+Capture::Frame Capture::frame_of(Time at, std::uint32_t wire, const Packet& packet) {
+  FrameBytes frame = layout_.frame(wire, packet);
   const auto headers = static_cast<std::uint32_t>(frame.bytes.size());
-  frame.length = std::max(headers, packet.wire_bytes - kWireOverhead - kFcs);
   frame.bytes.resize(headers + std::min(options_.payload_bytes, frame.length - headers));
-  return frame;
-}
-
-std::uint32_t Capture::station(const PortRef& port) const {
-  return network_.nic_index(port.node, port.port);
-}
-
-// Addresses of the hop between two NICs: switches pass frames on as they are, routers make new
-// ones.
-EthernetFields Capture::ethernet_of(const std::vector<std::uint32_t>& way, std::size_t position,
-                                    std::uint8_t& hop_limit) const {
-  std::size_t first = position, last = position;
-  while (from(way[first]).kind == NodeKind::switch_) --first;
-  while (to(way[last]).kind == NodeKind::switch_) ++last;
-  for (std::size_t i = 0; i < first; ++i)
-    if (to(way[i]).kind == NodeKind::host) --hop_limit;
-  EthernetFields fields;
-  fields.source = station(from(way[first]));
-  fields.destination = station(to(way[last]));
-  fields.vlan = vlan_of(way[first]);
-  return fields;
-}
-
-std::optional<int> Capture::vlan_of(std::uint32_t first_wire) const {
-  const PortRef& nic = from(first_wire);
-  return experiment_.hosts[nic.node].nics[nic.port].vlan;
-}
-
-// Anything that looks random and is the same every time (RFC 9293 3.4.1 asks for the first half).
-std::uint32_t Capture::initial_sequence(std::uint32_t end) const {
-  return static_cast<std::uint32_t>(
-      sim::RandomStream({.seed = experiment_.seed, .entity = end, .name = "initial-sequence"})
-          .bits());
-}
-
-HeaderBytes Capture::headers_of(std::uint32_t wire, const Packet& packet) const {
-  if (packet.kind == PacketKind::pause) {
-    EthernetFields fields;
-    // A switch's ports have addresses beyond those of all NICs.
-    fields.source = from(wire).kind == NodeKind::host ? station(from(wire)) : 0xff0000u + wire;
-    return pause_headers(fields, {.priorities = packet.segment.flags,
-                                  .quanta = static_cast<std::uint16_t>(packet.segment.sequence)});
-  }
-  const bool tcp = packet.kind == PacketKind::tcp;
-  const std::uint32_t sender = packet.receiver ^ 1u;
-  const DatagramFlow* flow = tcp ? nullptr : &network_.datagram_flows()[packet.receiver];
-  const Route& route = network_.route(tcp ? network_.end(sender).route : flow->route);
-  IpFields ip;
-  ip.hop_limit = kHopLimit;
-  EthernetFields ethernet = ethernet_of(route.wires, packet.hop - route.first_hop, ip.hop_limit);
-  ethernet.priority = packet.priority;
-  if (packet.kind == PacketKind::raw) {
-    ethernet.vlan.reset();
-    return raw_headers(ethernet, packet.segment.sequence);
-  }
-  ip.source = station(from(route.wires.front()));
-  ip.destination = station(to(route.wires.back()));
-  ip.priority = packet.priority;
-  ip.ecn = packet.segment.ecn;
-  // The same at every port; with DF it need not be unique (RFC 6864 4).
-  ip.identification = static_cast<std::uint16_t>(packet.sent.picoseconds() / 1000);
-  if (!tcp) {
-    ip.version = network_.test(flow->test).ip;
-    return udp_headers(ethernet, ip, ports_of_flow(flow->test, packet.receiver, true),
-                       packet.segment.length);
-  }
-  const TcpFlow& connection = network_.tcp_flows()[sender / 2];
-  ip.version = network_.test(connection.test).ip;
-  TcpFields fields;
-  fields.ports = ports_of_flow(connection.test, sender / 2, sender == connection.client);
-  fields.initial_sequence = initial_sequence(sender);
-  fields.peer_initial_sequence = initial_sequence(packet.receiver);
-  fields.window_shift = network_.end(sender).endpoint.window_scale();
-  const experiments::Stack& stack = experiment_.hosts[network_.end(sender).host].stack;
-  fields.bsd_option_order = stack.window_rule == experiments::WindowRule::bsd_space;
-  return tcp_headers(ethernet, ip, fields, packet.segment);
+  return {.at = at, .bytes = std::move(frame.bytes), .length = frame.length};
 }
 
 }  // namespace linerate::models

@@ -5,13 +5,12 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "experiments/definition/experiment.hpp"
 #include "models/capture/capture_options.hpp"
-#include "models/capture/headers.hpp"
+#include "models/capture/frame_layout.hpp"
 #include "models/capture/pcapng.hpp"
 #include "models/link/wire_tap.hpp"
 #include "sim/ring.hpp"
@@ -52,19 +51,12 @@ class Capture : public WireTap {
 
   void write_until(Time now, Port& port);
   void write(Port& port, const Frame& frame, CaptureDirection direction);
-  Frame frame_of(Time at, std::uint32_t wire, const Packet& packet) const;
-  HeaderBytes headers_of(std::uint32_t wire, const Packet& packet) const;
-  EthernetFields ethernet_of(const std::vector<std::uint32_t>& way, std::size_t position,
-                             std::uint8_t& hop_limit) const;
-  std::uint32_t station(const experiments::PortRef& port) const;
+  Frame frame_of(Time at, std::uint32_t wire, const Packet& packet);
   const experiments::PortRef& from(std::uint32_t wire) const;
-  const experiments::PortRef& to(std::uint32_t wire) const;
-  std::optional<int> vlan_of(std::uint32_t first_wire) const;
-  std::uint32_t initial_sequence(std::uint32_t end) const;
 
   const CaptureOptions& options_;
   const experiments::Experiment& experiment_;
-  const Network& network_;
+  FrameLayout layout_;
   std::vector<std::unique_ptr<Port>> ports_;  // by the wire it sends on; nullptr: not captured
   std::vector<std::uint32_t> wires_;
 };

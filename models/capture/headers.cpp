@@ -64,10 +64,22 @@ std::array<std::uint8_t, 16> address(int version, std::uint32_t station) {
   return bytes;
 }
 
-// The IP header in front of `carried` bytes. Returns the sum of the pseudo-header (RFC 9293 3.1,
-// RFC 8200 8.1) for the checksum of what it carries.
-std::uint64_t put_ip(HeaderBytes& out, const IpFields& ip, std::uint8_t protocol,
-                     std::uint32_t carried) {
+// The sum of the pseudo-header (RFC 9293 3.1, RFC 8200 8.1) for the checksum of what IP carries.
+std::uint64_t pseudo_sum(const IpFields& ip, std::uint8_t protocol, std::uint32_t carried) {
+  std::uint64_t sum = std::uint64_t{protocol} + carried;
+  for (const std::uint32_t station : {ip.source, ip.destination}) {
+    const std::array<std::uint8_t, 16> bytes = address(ip.version, station);
+    for (std::size_t i = 0; i < bytes.size(); i += 2)
+      sum += std::uint64_t{bytes[i]} << 8 | bytes[i + 1];
+  }
+  return sum;
+}
+
+constexpr std::uint16_t kDontFragment = 0x4000, kMoreFragments = 0x2000;  // RFC 791 3.1
+
+// The IP header in front of `carried` bytes.
+void put_ip(HeaderBytes& out, const IpFields& ip, std::uint8_t protocol, std::uint32_t carried,
+            std::uint32_t fragmentation = kDontFragment) {
   const unsigned traffic_class = unsigned(ip.priority) << 5 | unsigned(ip.ecn);
   const std::array<std::uint8_t, 16> ends[2] = {address(ip.version, ip.source),
                                                 address(ip.version, ip.destination)};
@@ -82,18 +94,24 @@ std::uint64_t put_ip(HeaderBytes& out, const IpFields& ip, std::uint8_t protocol
     put(out, 0x4500u | traffic_class, 2);
     put(out, carried + 20, 2);
     put(out, ip.identification, 2);
-    put(out, 0x4000, 2);  // do not fragment (RFC 1191)
+    put(out, fragmentation, 2);
     put(out, ip.hop_limit, 1);
     put(out, protocol, 1);
     put(out, 0, 2);
   }
   for (const auto& end : ends) out.insert(out.end(), end.begin(), end.begin() + long(size));
   if (ip.version == 4) patch(out, start + 10, checksum(out, start, 0));
+}
 
-  std::uint64_t sum = std::uint64_t{protocol} + carried;
-  for (const auto& end : ends)
-    for (std::size_t i = 0; i < size; i += 2) sum += std::uint64_t{end[i]} << 8 | end[i + 1];
-  return sum;
+// A UDP header (RFC 768) in front of `payload` zeros.
+void put_udp(HeaderBytes& out, const IpFields& ip, Ports ports, std::uint32_t payload) {
+  const std::size_t start = out.size();
+  put(out, ports.source, 2);
+  put(out, ports.destination, 2);
+  put(out, payload + 8, 2);
+  put(out, 0, 2);
+  const std::uint16_t sum = checksum(out, start, pseudo_sum(ip, kUdp, payload + 8));
+  patch(out, start + 6, sum == 0 ? 0xffff : sum);  // 0 would mean: none
 }
 
 void put_timestamps(HeaderBytes& out, const tcp::Segment& segment) {
@@ -162,7 +180,7 @@ HeaderBytes tcp_headers(const EthernetFields& ethernet, const IpFields& ip, cons
   out.reserve(120);
   put_ethernet(out, ethernet, ip.version == 6 ? kTypeIp6 : kTypeIp4);
   const std::uint32_t header = 20u + segment.option_bytes;
-  const std::uint64_t pseudo = put_ip(out, ip, kTcp, header + segment.length);
+  put_ip(out, ip, kTcp, header + segment.length);
   const std::size_t start = out.size();
   put(out, tcp.ports.source, 2);
   put(out, tcp.ports.destination, 2);
@@ -181,7 +199,7 @@ HeaderBytes tcp_headers(const EthernetFields& ethernet, const IpFields& ip, cons
   else
     put_options(out, tcp, segment);
   LINERATE_CHECK(out.size() - start == header, "the options take the bytes they were counted for");
-  patch(out, start + 16, checksum(out, start, pseudo));
+  patch(out, start + 16, checksum(out, start, pseudo_sum(ip, kTcp, header + segment.length)));
   return out;
 }
 
@@ -189,14 +207,27 @@ HeaderBytes udp_headers(const EthernetFields& ethernet, const IpFields& ip, Port
                         std::uint32_t payload) {
   HeaderBytes out;
   put_ethernet(out, ethernet, ip.version == 6 ? kTypeIp6 : kTypeIp4);
-  const std::uint64_t pseudo = put_ip(out, ip, kUdp, payload + 8);
-  const std::size_t start = out.size();
-  put(out, ports.source, 2);
-  put(out, ports.destination, 2);
-  put(out, payload + 8, 2);
-  put(out, 0, 2);
-  const std::uint16_t sum = checksum(out, start, pseudo);
-  patch(out, start + 6, sum == 0 ? 0xffff : sum);  // 0 would mean: none (RFC 768)
+  put_ip(out, ip, kUdp, payload + 8);
+  put_udp(out, ip, ports, payload);
+  return out;
+}
+
+HeaderBytes fragment_headers(const EthernetFields& ethernet, const IpFields& ip, Ports ports,
+                             const FragmentFields& fragment) {
+  constexpr std::uint8_t kFragmentHeader = 44;
+  HeaderBytes out;
+  put_ethernet(out, ethernet, ip.version == 6 ? kTypeIp6 : kTypeIp4);
+  if (ip.version == 6) {
+    put_ip(out, ip, kFragmentHeader, fragment.length + 8);
+    put(out, kUdp, 1);
+    put(out, 0, 1);
+    put(out, fragment.offset | (fragment.more ? 1u : 0u), 2);  // its low three bits are zero
+    put(out, ip.identification, 4);
+  } else {
+    put_ip(out, ip, kUdp, fragment.length,
+           fragment.offset / 8 | (fragment.more ? kMoreFragments : 0u));
+  }
+  if (fragment.offset == 0) put_udp(out, ip, ports, fragment.payload);
   return out;
 }
 

@@ -53,6 +53,16 @@ HeaderBytes tcp_headers(const EthernetFields& ethernet, const IpFields& ip, cons
                         const tcp::Segment& segment);
 HeaderBytes udp_headers(const EthernetFields& ethernet, const IpFields& ip, Ports ports,
                         std::uint32_t payload);
+/// Part of a datagram whose UDP payload has `payload` bytes.
+struct FragmentFields {
+  std::uint32_t offset = 0;  ///< of its first byte behind the IP header of the whole
+  std::uint32_t length = 0;  ///< bytes behind its own IP headers
+  bool more = false;         ///< another one follows
+  std::uint32_t payload = 0;
+};
+/// Headers of a fragment (RFC 791 3.2, RFC 8200 4.5); the first has the UDP header.
+HeaderBytes fragment_headers(const EthernetFields& ethernet, const IpFields& ip, Ports ports,
+                             const FragmentFields& fragment);
 /// An Ethernet header with the EtherType for local experiments (IEEE 802) and the frame's ordinal.
 HeaderBytes raw_headers(const EthernetFields& ethernet, std::uint64_t ordinal);
 HeaderBytes pause_headers(const EthernetFields& ethernet, const PauseFields& pause);

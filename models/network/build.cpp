@@ -229,6 +229,8 @@ std::uint32_t Network::add_route(Test::Pair ends, int ip, const experiments::Flo
       config_.topology->path(ends.from_host, ends.from_nic, ends.to_host, ends.to_nic, key);
   for (const experiments::Hop& hop : path)
     route.wires.push_back(static_cast<std::uint32_t>(hop.link * 2 + hop.from_end));
+  if (config_.capture != nullptr)
+    for (const experiments::Hop& hop : path) route.tags.push_back(hop.tag);
   LINERATE_CHECK(!route.wires.empty(), "the parser refused tests between unreachable hosts");
   hops_.insert(hops_.end(), route.wires.begin(), route.wires.end());
   hops_.push_back(kArrived);

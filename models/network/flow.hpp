@@ -26,6 +26,7 @@ namespace linerate::models {
 /// packet on the first of them.
 struct Route {
   std::vector<std::uint32_t> wires;
+  std::vector<int> tags;  ///< VLAN of the frames' tags by wire, 0: none; only if captured
   Carriage carriage;
   Bytes mtu;                    ///< largest IP packet all NICs on the way take
   Bytes narrowest;              ///< largest all links on the way take

@@ -59,6 +59,7 @@ TEST_CASE("keys that a search has no use for are refused") {
   }
   CHECK(errors_of(with_test("type: rfc2544-frame-loss, resolution: 1%")).size() == 1);
   CHECK(errors_of(with_test("type: tcp-stream, device: s1")).size() == 1);
+  CHECK(errors_of(with_test("type: rfc2544-throughput, frame_size: imix")).size() == 1);
   CHECK(errors_of(with_test("type: rfc2544-throughput, allowed_loss: 1%, partial_loss: 0.5%"))
             .front()
             .find("partial_loss") != std::string::npos);

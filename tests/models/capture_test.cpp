@@ -36,7 +36,17 @@ constexpr const char* kFields[] = {"frame.number",
                                    "udp.checksum.status",
                                    "eth.type",
                                    "vlan.id",
-                                   "ip.dsfield.ecn",
+                                   "vlan.priority",
+                                   "eth.src",
+                                   "eth.dst",
+                                   "ip.ttl",
+                                   "ip.frag_offset",
+                                   "ip.flags.mf",
+                                   "ip.dsfield.dscp",
+                                   "ip.reassembled.length",
+                                   "ipv6.reassembled.length",
+                                   "vxlan.vni",
+                                   "macc.opcode",
                                    "udp.length",
                                    "tcp.stream",
                                    "tcp.srcport",
@@ -318,4 +328,80 @@ TEST_CASE("a capture ends, and says so, when its file has reached the limit") {
   }
   REQUIRE(capture.notes().size() == 2);
   CHECK(capture.notes().front().find("50000 bytes") != std::string::npos);
+}
+
+TEST_CASE("a datagram in fragments is put together again by its reader") {
+  const std::string ip = GENERATE("4", "6");
+  const Captured capture(pair_of_hosts("linux-6", "rate: 100Mbit/s",
+                                       "type: udp-stream, datagram: 4000B, rate: 10Mbit/s, "
+                                       "duration: 10ms, ip: " +
+                                           ip));
+  const std::vector<Fields> packets = capture.packets("t.b-eth0.pcapng");
+  CHECK(complaints(packets) == Lines{});
+  std::int64_t whole = 0;
+  for (const Fields& p : packets) {
+    const std::string& length =
+        p.at(ip == "4" ? "ip.reassembled.length" : "ipv6.reassembled.length");
+    if (length.empty()) continue;
+    CHECK(length == "4008");  // UDP header and payload
+    ++whole;
+  }
+  // 32,000 bits each at 10 Mbit/s: every 3.2 ms.
+  CHECK(whole == 4);
+  CHECK(static_cast<std::int64_t>(packets.size()) == 3 * whole);
+}
+
+TEST_CASE("behind a router a frame has other addresses, one hop less, and its tunnel") {
+  const std::string yaml = R"(schema_version: 1
+name: routed
+hosts:
+  a: {profile: ideal, nics: {eth0: {profile: ideal}}}
+  r: {profile: ideal, forwarding: kernel, nics: {eth0: {profile: ideal},
+      eth1: {profile: ideal, mtu: 1600B, encapsulation: [{vxlan: {vni: 77}}]}}}
+  b: {profile: ideal, nics: {eth0: {profile: ideal, mtu: 1600B, encapsulation: [{vxlan: {vni: 77}}]}}}
+links:
+  - {endpoints: ["a:eth0", "r:eth0"], rate: 1Gbit/s}
+  - {endpoints: ["r:eth1", "b:eth0"], rate: 1Gbit/s}
+tests: [{name: t, type: tcp-stream, from: a, to: b, bytes: 50000B, priority: 5}]
+)";
+  const Captured capture(yaml);
+  const std::vector<Fields> before = capture.packets("t.a-eth0.pcapng");
+  const std::vector<Fields> behind = capture.packets("t.b-eth0.pcapng");
+  CHECK(complaints(before) == Lines{});
+  CHECK(complaints(behind) == Lines{});
+  REQUIRE(before.size() == behind.size());
+  CHECK(before.front().at("ip.ttl") == "64");
+  CHECK(before.front().at("ip.dsfield.dscp") == "40");  // CS5
+  CHECK(before.front().at("vxlan.vni").empty());
+  CHECK(behind.front().at("vxlan.vni") == "77");
+  CHECK(behind.front().at("eth.src").substr(0, 17) != before.front().at("eth.src"));
+  // Outer and inner IP header; the inner one has passed one router.
+  CHECK(behind.front().at("ip.ttl").ends_with(",63"));
+  CHECK(behind.front().at("tcp.flags.syn") == "1");
+}
+
+TEST_CASE("between switches a frame carries the tag of its VLAN, with its class of service") {
+  const std::string yaml = R"(schema_version: 1
+name: tagged
+hosts:
+  a: {profile: ideal, nics: {eth0: {profile: ideal}}}
+  b: {like: a}
+switches:
+  s1: {ports: 2, rate: 1Gbit/s, vlans: {10: {untagged: ["1"], tagged: ["2"]}}}
+  s2: {like: s1}
+links:
+  - {endpoints: ["a:eth0", "s1:1"], rate: 1Gbit/s}
+  - {endpoints: ["b:eth0", "s2:1"], rate: 1Gbit/s}
+  - {endpoints: ["s1:2", "s2:2"], rate: 1Gbit/s}
+tests: [{name: t, type: tcp-stream, from: a, to: b, bytes: 20000B, priority: 3}]
+)";
+  const Captured capture(yaml, {"s1:2", "b:eth0"});
+  const std::vector<Fields> trunk = capture.packets("t.s1-2.pcapng");
+  const std::vector<Fields> host = capture.packets("t.b-eth0.pcapng");
+  CHECK(complaints(trunk) == Lines{});
+  CHECK(complaints(host) == Lines{});
+  REQUIRE(trunk.size() == host.size());
+  for (const Fields& p : trunk) CHECK(p.at("vlan.id") == "10");
+  for (const Fields& p : host) CHECK(p.at("vlan.id").empty());
+  CHECK(trunk.front().at("vlan.priority") == "3");
 }

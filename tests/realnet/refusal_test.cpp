@@ -91,6 +91,13 @@ TEST_CASE("a test that cannot be measured is passed over, with the group it belo
   }
 }
 
+TEST_CASE("a search needs a frame generator, and the refusal says what to do instead") {
+  auto experiment = loopback_stream();
+  experiment.tests[0].type = experiments::TestType::rfc2544_throughput;
+  CHECK_THAT(refusal(experiment),
+             Catch::Contains("rfc2544-throughput") && Catch::Contains("predict"));
+}
+
 TEST_CASE("a core that does not exist is refused") {
   auto experiment = loopback_stream();
   experiment.tests[0].core = 100'000;
