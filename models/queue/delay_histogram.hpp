@@ -1,5 +1,6 @@
 // Delays as a distribution: each octave is cut into equal parts, so a quantile is right within 1 %
-// whatever its magnitude, and recording one is a shift and an increment.
+// whatever its magnitude, and recording one is a shift and an increment. Every class of every port
+// has one: it takes memory with its first delay, and those of a port's classes can be added up.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,7 @@ class DelayHistogram {
     const std::uint64_t value = static_cast<std::uint64_t>(delay.picoseconds()) >> kUnitBits;
     ++counts_[std::min(bin_of(value), kBins - 1)];
     ++count_;
-    sum_ += delay;
+    sum_ += delay.picoseconds();
   }
 
   void add(const DelayHistogram& other) {
@@ -32,7 +33,9 @@ class DelayHistogram {
 
   std::int64_t count() const { return count_; }
   /// Exact; zero if nothing was recorded.
-  Time mean() const { return count_ > 0 ? sum_ / count_ : Time{}; }
+  Time mean() const {
+    return count_ > 0 ? Time::picoseconds(static_cast<std::int64_t>(sum_ / count_)) : Time{};
+  }
   /// Smallest recorded delay (middle of its bin) that a fraction `q` of all does not exceed.
   Time quantile(double q) const {
     const auto rank = std::max<std::int64_t>(
@@ -46,6 +49,7 @@ class DelayHistogram {
   }
 
  private:
+  __extension__ using Wide = __int128;  // a billion waits of a second would overflow 64 bits
   static constexpr int kUnitBits = 10;
   static constexpr int kPartBits = 6;  // 64 parts an octave
   static constexpr std::size_t kParts = std::size_t{1} << kPartBits;
@@ -66,7 +70,7 @@ class DelayHistogram {
 
   std::vector<std::int64_t> counts_;  // taken with the first delay: most ports never see one
   std::int64_t count_ = 0;
-  Time sum_{};
+  Wide sum_ = 0;
 };
 
 }  // namespace linerate::models

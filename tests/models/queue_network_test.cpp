@@ -17,12 +17,13 @@ constexpr double kFrame = 1538 * 8 / 20e6;  // s, of a full frame on the bottlen
 constexpr double kCeiling = 20e6 * 1448 / 1538;
 
 // a sends to b over a bottleneck of 20 Mbit/s behind the switch s, 20 ms away.
-Result predict(const std::string& queue, const std::string& tests) {
+Result predict(const std::string& queue, const std::string& tests, const std::string& stack = "") {
   return models::simulate(experiments::parse_experiment(
       R"(schema_version: 1
 name: bottleneck
 hosts:
-  a: {profile: ideal, stack: {preset: linux-6, congestion: reno}, nics: {eth0: {profile: ideal}}}
+  a: {profile: ideal, stack: {preset: linux-6)" +
+          (stack.empty() ? ", congestion: reno" : stack) + R"(}, nics: {eth0: {profile: ideal}}}
   b: {like: a}
 switches:
   s: {ports: 2, rate: 1Gbit/s)" +
@@ -126,6 +127,46 @@ hosts:
   CHECK(path > 0.0025);
   CHECK(path < 0.010);
   CHECK(delay(", queue: {discipline: codel}", "") == Approx(path).epsilon(0.3));
+}
+
+TEST_CASE("with ECN a queue marks where it would drop, and nothing is sent again") {
+  const std::string queue = GENERATE("{discipline: codel, ecn: on}", "{discipline: pie, ecn: on}",
+                                     "{discipline: fq-codel, ecn: on}",
+                                     "{discipline: red, min_frames: 20, max_frames: 60, ecn: on}");
+  INFO(queue);
+  const Result result =
+      predict(", queue: " + queue,
+              "  - {name: bulk, type: tcp-stream, from: a, to: b, flows: 4, start_spread: 500ms, "
+              "duration: 12s, omit: 2s, repeats: 1}\n",
+              ", ecn: on");
+  const PortCounters& port = result.tests[0].ports.at("s:2");
+  CHECK(port.figures.at("marked") > 10);
+  CHECK(port.drops.empty());
+  CHECK(figure(result.tests[0], "retransmits") == 0);
+  CHECK(figure(result.tests[0], "goodput") > 0.9 * kCeiling);
+}
+
+TEST_CASE("DCTCP holds the queue near the marking threshold with the line full") {
+  // Alizadeh et al. 2010: the queue swings just above K, if K > C x RTT / 7 (here 12 frames).
+  const Result result = predict(", queue: {limit_frames: 1000, ecn_threshold_frames: 20}", flows(4),
+                                ", congestion: dctcp");
+  const TestResult& test = result.tests[0];
+  const double mean = figure(test, "queue_delay.mean");
+  CHECK(mean > 5 * kFrame);
+  CHECK(mean < 30 * kFrame);
+  CHECK(figure(test, "retransmits") == 0);
+  CHECK(figure(test, "goodput") > 0.99 * kCeiling);
+}
+
+TEST_CASE("under strict priority a request waits for the frame in service and no other") {
+  const std::string tests =
+      "  - {name: rpc, group: g, type: request-response, from: a, to: b, request: 128B, response: "
+      "128B, priority: 7, duration: 5s, omit: 1s, repeats: 1}\n"
+      "  - {name: bulk, group: g, type: tcp-stream, from: a, to: b, flows: 4, background: true}\n";
+  const Result result = predict(", buffer: {total: 150KB}, scheduler: strict", tests);
+  const PortCounters& port = result.tests[0].ports.at("s:2");
+  CHECK(port.classes.at("7").figures.at("queue_delay.p99") <= 1.01 * kFrame);
+  CHECK(port.classes.at("0").figures.at("queue_delay.mean") > 30 * kFrame);
 }
 
 TEST_CASE("the counters of a queue's classes add up to those of its port") {
