@@ -330,12 +330,13 @@ class TestBuilder {
       const std::optional<End> a = find_end("from", *sender), b = find_end("to", *receiver);
       if (!a || !b || !add_pair(*a, *b)) return;
     }
+    if (test_.pairs.empty()) return;
     if (test_.congestion) {
       for (const int host : {test_.pairs.front().from_host, test_.pairs.front().to_host})
         check_congestion_fits(context_, path_ + ".congestion", *test_.congestion,
                               context_.experiment.hosts[static_cast<std::size_t>(host)].stack);
     }
-    if (range || test_.pairs.empty()) return;
+    if (range) return;
     const Test::Pair& pair = test_.pairs.front();
     spec_->from = name_of(pair.from_host, pair.from_nic);
     spec_->to = name_of(pair.to_host, pair.to_nic);

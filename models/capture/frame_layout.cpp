@@ -39,7 +39,8 @@ FrameBytes FrameLayout::frame(std::uint32_t wire, const Packet& packet) {
     frame = pause_frame(wire, packet);
   } else {
     const Place place = place_of(packet);
-    const EthernetFields ethernet = ethernet_of(place);
+    EthernetFields ethernet = ethernet_of(place);
+    ethernet.priority = packet.priority;
     if (packet.kind == PacketKind::raw) {
       EthernetFields untagged = ethernet;
       untagged.vlan.reset();

@@ -9,7 +9,7 @@ namespace linerate::models {
 
 namespace {
 
-constexpr Bytes kUdpHeader{8};  // RFC 768
+constexpr Bytes kUdpHeaderBytes{8};  // RFC 768
 constexpr Bytes kTag{4};        // IEEE 802.1Q
 
 Bytes tag_size(const Carriage& carriage) { return carriage.vlan == Vlan::tagged ? kTag : Bytes(0); }
@@ -53,7 +53,7 @@ void Network::change_framing(Packet& packet) {
     // A tester's frame is nobody's packet, but tags are put on it and taken off it.
     wire = wire_size_of_frame(carried + frame.added_tag);
   } else {
-    const Bytes udp = packet.kind == PacketKind::datagram ? kUdpHeader : Bytes(0);
+    const Bytes udp = packet.kind == PacketKind::datagram ? kUdpHeaderBytes : Bytes(0);
     const Bytes header = datagram_flows_[packet.receiver].fragments.header;
     wire = frame.framing.wire_size(header + udp + carried);
   }

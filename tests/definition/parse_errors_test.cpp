@@ -151,6 +151,16 @@ TEST_CASE("hosts that no link joins cannot be tested") {
                         "or let a host between them forward"});
 }
 
+TEST_CASE("a test between hosts that are wrong is not looked at any closer") {
+  const Lines errors = errors_of(Sections{.hosts = R"(
+  a: {nics: {eth0: {}}}
+  b: {like: c})",
+                                          .tests = R"(
+  - {name: t, type: tcp-stream, from: a, to: b, congestion: cubic})"});
+  REQUIRE(errors.size() == 1);
+  CHECK(errors[0].find("`like` names `c`") != std::string::npos);
+}
+
 TEST_CASE("keys and types of coming versions are refused as such") {
   const Lines errors = errors_of(Sections{.more = "vary: {}\ngoal: []"});
   CHECK(errors ==

@@ -57,11 +57,14 @@ std::int64_t drops(const PortCounters& port, const std::string& cause) {
 TEST_CASE("disciplines hold the delay of TCP flows near their target and the line full") {
   struct Case {
     const char* queue;
-    double target;  // s
+    double target;    // s
+    double most = 2;  // times that
   };
   // RED's mean lies between its thresholds: 40 frames are the middle.
-  const auto [queue, target] =
-      GENERATE(Case{"{discipline: codel}", 0.005}, Case{"{discipline: pie}", 0.015},
+  // Of CoDel the target is what a standing queue may not stay above; ten flows that react an
+  // interval later keep it there.
+  const auto [queue, target, most] =
+      GENERATE(Case{"{discipline: codel}", 0.005, 3}, Case{"{discipline: pie}", 0.015},
                Case{"{discipline: red, min_frames: 20, max_frames: 60}", 40 * kFrame},
                Case{"{discipline: red, adaptive: on, target: 20ms}", 0.020});
   INFO(queue);
@@ -70,7 +73,7 @@ TEST_CASE("disciplines hold the delay of TCP flows near their target and the lin
   const double mean = figure(result.tests[0], "queue_delay.mean");
   CHECK(mean == port.figures.at("queue_delay.mean"));
   CHECK(mean > target / 2);
-  CHECK(mean < target * 2);
+  CHECK(mean < target * most);
   CHECK(port.figures.at("queue_delay.p99") > mean);
   CHECK(figure(result.tests[0], "goodput") > 0.95 * kCeiling);
   CHECK(drops(port, "early") > 0);
@@ -141,8 +144,12 @@ TEST_CASE("with ECN a queue marks where it would drop, and nothing is sent again
               ", ecn: on");
   const PortCounters& port = result.tests[0].ports.at("s:2");
   CHECK(port.figures.at("marked") > 10);
-  CHECK(port.drops.empty());
-  CHECK(figure(result.tests[0], "retransmits") == 0);
+  if (queue.find("pie") == std::string::npos) {
+    CHECK(port.drops.empty());
+    CHECK(figure(result.tests[0], "retransmits") == 0);
+  } else {  // from a probability of 10 % on it drops (RFC 8033 5.1), as at the end of slow start
+    CHECK(static_cast<double>(drops(port, "early")) < port.figures.at("marked") / 2);
+  }
   CHECK(figure(result.tests[0], "goodput") > 0.9 * kCeiling);
 }
 
@@ -163,7 +170,7 @@ TEST_CASE("under strict priority a request waits for the frame in service and no
       "  - {name: rpc, group: g, type: request-response, from: a, to: b, request: 128B, response: "
       "128B, priority: 7, duration: 5s, omit: 1s, repeats: 1}\n"
       "  - {name: bulk, group: g, type: tcp-stream, from: a, to: b, flows: 4, background: true}\n";
-  const Result result = predict(", buffer: {total: 150KB}, scheduler: strict", tests);
+  const Result result = predict(", buffer: {total: 150kB}, scheduler: strict", tests);
   const PortCounters& port = result.tests[0].ports.at("s:2");
   CHECK(port.classes.at("7").figures.at("queue_delay.p99") <= 1.01 * kFrame);
   CHECK(port.classes.at("0").figures.at("queue_delay.mean") > 30 * kFrame);
