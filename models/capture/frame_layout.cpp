@@ -16,7 +16,7 @@ constexpr std::uint16_t kClientPorts = 50'000;
 constexpr std::uint16_t kFirstServerPort = 5'001;
 constexpr std::uint8_t kHopLimit = 64;
 constexpr std::uint32_t kNoFrame = kPreambleBytes + kGapBytes + 4;  // and the FCS
-constexpr std::uint32_t kUdpHeader = 8;
+constexpr std::uint32_t kUdpBytes = 8;
 
 // Client and server ports of the n-th flow of a test.
 Ports ports_of_flow(std::uint32_t test, std::uint32_t flow, bool from_client) {
@@ -112,7 +112,7 @@ FrameBytes FrameLayout::datagram_frame(const Packet& packet, const EthernetField
                                 .more = number + 1 < all.count,
                                 .payload = flow.payload};
   return with_payload(fragment_headers(ethernet, ip, ports, fragment),
-                      packet.segment.length - (number == 0 ? kUdpHeader : 0));
+                      packet.segment.length - (number == 0 ? kUdpBytes : 0));
 }
 
 // Addresses of the hop between two NICs: switches pass frames on as they are, routers make new
