@@ -62,7 +62,7 @@ void check_keys(BuildContext& context, const std::string& path, const QueueSpec&
     context.error(
         path + "." + key.name, fmt::format("`{}` means nothing to {}", key.name, names_of(own)),
         s.discipline == Discipline::fifo && std::string_view(key.name) == "ecn"
-            ? "write `ecn_threshold: 100KB`, above which a fifo marks"
+            ? "write `ecn_threshold: 100kB`, above which a fifo marks"
             : fmt::format("remove it, or choose a discipline of: {}", names_of(key.disciplines)));
   }
 }
