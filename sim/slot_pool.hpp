@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -56,12 +57,15 @@ class SlotPool {
   }
 
   /// Gives the slot back; every copy of the handle is stale from now on.
-  [[gnu::always_inline]] void release(Handle handle) {
-    Slot& slot = checked(handle);
-    ++slot.generation;
-    slot.next_free = first_free_;
-    first_free_ = &slot;
-    --live_;
+  [[gnu::always_inline]] void release(Handle handle) { give_back(checked(handle)); }
+  /// The same for a caller who still has the value that get() gave, so that it need not be found
+  /// again.
+  [[gnu::always_inline]] void release(Handle handle, const T& value) {
+    static_assert(std::is_standard_layout_v<Slot>, "a slot stands where its value does");
+    Slot& slot = *reinterpret_cast<Slot*>(const_cast<T*>(&value));
+    LINERATE_CHECK(slot.index == handle.index && slot.generation == handle.generation,
+                   "a handle is released with its own value");
+    give_back(slot);
   }
 
   T& get(Handle handle) { return checked(handle).value; }
@@ -93,6 +97,13 @@ class SlotPool {
   // Free slots have even generations. They start above the 0 of a default handle, so that a handle,
   // which is odd or 0, is valid exactly when the generations are equal.
   static constexpr std::uint32_t kFirstFree = 2;
+
+  void give_back(Slot& slot) {
+    ++slot.generation;
+    slot.next_free = first_free_;
+    first_free_ = &slot;
+    --live_;
+  }
 
   Slot& at(std::uint32_t index) { return blocks_[index >> kBlockBits][index & (kBlock - 1)]; }
 

@@ -35,7 +35,7 @@ inline void Network::hand_up(Time now, PacketHandle handle, const Packet& packet
                           .payload = packet.segment.length,
                           .wire = packet.wire_bytes});
   last_progress_ = now;
-  packets_.release(handle);
+  packets_.release(handle, packet);
 }
 
 inline void Network::on_arrival(Time now, std::uint32_t index) {
@@ -307,8 +307,7 @@ inline void Network::emit(Time now, TcpEnd& end, std::uint32_t receiver,
     end.in_device.add(sent.departure, ip_bytes);
 }
 
-inline void Network::arm(std::uint32_t index) {
-  TcpEnd& end = ends_[index];
+inline void Network::arm(TcpEnd& end, std::uint32_t index) {
   Time deadline = end.endpoint.next_timer();
   std::visit(
       [&](auto& app) {
@@ -331,8 +330,9 @@ void Network::watch_device(std::uint32_t index) {
                     Kind::device, index);
 }
 
-void Network::service(Time now, std::uint32_t index) {
-  TcpEnd& end = ends_[index];
+// Moves on what the endpoint has sent and lets the application act, until neither has anything to
+// say. A copy of its own stands on the way of a segment.
+inline void Network::serve(Time now, TcpEnd& end, std::uint32_t index) {
   do {
     std::vector<tcp::Segment>& output = end.endpoint.output();
     // By index: a device that lets go at once lets the endpoint emit more meanwhile.
@@ -341,8 +341,10 @@ void Network::service(Time now, std::uint32_t index) {
       emit(now, end, index ^ 1u, *segment);
     output.clear();
   } while (heed_signals(now, end, index));
-  arm(index);
+  arm(end, index);
 }
+
+void Network::service(Time now, std::uint32_t index) { serve(now, ends_[index], index); }
 
 void Network::hand_up_segment(Time now, PacketHandle handle, const Packet& packet) {
   const std::uint32_t index = packet.receiver;
@@ -350,8 +352,8 @@ void Network::hand_up_segment(Time now, PacketHandle handle, const Packet& packe
   stations_[end.host].receive(now);
   settle_device(now, end);
   end.endpoint.on_packet(now, packet.segment);
-  packets_.release(handle);
-  service(now, index);
+  packets_.release(handle, packet);
+  serve(now, end, index);
 }
 
 void Network::start_flow(Time now, std::uint32_t index) {

@@ -276,11 +276,12 @@ class Network {
   void on_device(Time now, std::uint32_t end);
   [[gnu::always_inline]] void settle_device(Time now, TcpEnd& end);
   void service(Time now, std::uint32_t index);
+  [[gnu::always_inline]] void serve(Time now, TcpEnd& end, std::uint32_t index);
   [[gnu::always_inline]] bool heed_signals(Time now, TcpEnd& end, std::uint32_t index);
   [[gnu::always_inline]] void run_application(Time now, TcpEnd& end);
   [[gnu::always_inline]] void emit(Time now, TcpEnd& end, std::uint32_t receiver,
                                    const tcp::Segment& segment);
-  [[gnu::always_inline]] void arm(std::uint32_t index);
+  [[gnu::always_inline]] void arm(TcpEnd& end, std::uint32_t index);
   void watch_device(std::uint32_t index);
   void check_finished(std::uint32_t end);
 
