@@ -34,7 +34,9 @@ bool Requester::more(Time now) const {
 }
 
 Time Requester::deadline() const {
-  if (finished_ || !load_ || !load_->arrivals || !more(started_)) return Time::never();
+  // Before the connection stands nothing comes.
+  if (finished_ || started_ == Time::never() || !load_ || !load_->arrivals || !more(started_))
+    return Time::never();
   return load_->arrivals->due();
 }
 
