@@ -80,7 +80,7 @@ enum class HyStart {
 enum class PathMtuDiscovery {
   on,         ///< what RFC 1191 and 8201 find, found before the test
   off,        ///< not asked for: beyond a router 576 B (RFC 1122 3.3.3)
-  blackhole,  ///< asked for, but the answers are filtered: what is too large vanishes (RFC 2923 2.1)
+  blackhole,  ///< asked for, but the answers are filtered: what is too large vanishes (RFC 2923)
 };
 
 /// The congestion controls there are, by the names the kernel gives them.
@@ -156,7 +156,7 @@ struct Stack {
   bool frto = true;                        ///< probes after a timeout whether it was spurious (RFC
                                            ///< 5682), and undoes what it did
   PathMtuDiscovery path_mtu_discovery = PathMtuDiscovery::on;
-  bool mtu_probing = false;                ///< repeated timeouts make segments smaller (RFC 4821 7.7)
+  bool mtu_probing = false;                ///< repeated timeouts make segments smaller (RFC 4821)
   Time rto_min = Time::milliseconds(200);
   Time rto_initial = Time::seconds(1);
   Time rto_max = Time::seconds(120);

@@ -155,6 +155,7 @@ void TwoHosts::run(Time end) {
       const Segment segment = log_[event.index].segment;
       endpoint.on_packet(now_, segment);
     } else if (event.kind == kTimer) {
+      if (event.at != timer_at_[event.host]) continue;  // the timer has moved since
       timer_at_[event.host] = Time::never();
       endpoint.on_timer(now_);
     }
