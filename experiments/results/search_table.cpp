@@ -14,11 +14,13 @@ namespace {
 constexpr std::size_t kIndent = 2;
 constexpr const char* kLossAt = "loss.";
 
-// In the order in which they are read; latency.mean and latency.p999 are in the file.
-constexpr const char* kColumns[] = {
-    "frame_rate",  "throughput",  "pdr.frame_rate", "pdr.throughput", "loss",
-    "latency.min", "latency.p50", "latency.p99",    "latency.max",    "latency.device",
-    "burst",       "burst_time",  "buffer_time",    "trials"};
+// In the order in which they are read, in two tables so that neither is wider than a terminal;
+// latency.mean and latency.p999 are in the file.
+constexpr const char* kRates[] = {"frame_rate",     "throughput",  "pdr.frame_rate",
+                                  "pdr.throughput", "loss",        "burst",
+                                  "burst_time",     "buffer_time", "trials"};
+constexpr const char* kLatencies[] = {"latency.min", "latency.p50", "latency.p99", "latency.max",
+                                      "latency.device"};
 
 // "64B" of "fwd[64B]"; of a test with one size its name says nothing.
 std::string size_words(const TestResult& test) {
@@ -54,16 +56,22 @@ std::string curve_table(std::span<const TestResult> sizes, bool colour) {
   return grid.text(kIndent, colour);
 }
 
-std::string size_table(std::span<const TestResult> sizes, bool colour) {
+// Empty if no size has any of the figures.
+std::string size_table(std::span<const TestResult> sizes, std::span<const char* const> figures,
+                       bool colour) {
   std::vector<std::string> headings{">frame size"};
-  for (const char* name : kColumns) headings.push_back(std::string(">") + name);
+  for (const char* name : figures) headings.push_back(std::string(">") + name);
   Grid grid(headings);
   for (const TestResult& test : sizes) {
     std::vector<Cell> row{{size_words(test)}};
-    for (const char* name : kColumns) row.push_back({value_words(test, name)});
-    grid.add(std::move(row));
+    bool any = false;
+    for (const char* name : figures) {
+      row.push_back({value_words(test, name)});
+      any = any || !row.back().text.empty();
+    }
+    if (any) grid.add(std::move(row));
   }
-  return grid.text(kIndent, colour);
+  return grid.empty() ? "" : grid.text(kIndent, colour);
 }
 
 }  // namespace
@@ -78,8 +86,14 @@ std::string format_search(std::span<const TestResult> sizes, bool colour) {
       std::any_of(first.figures.begin(), first.figures.end(),
                   [](const auto& figure) { return figure.first.starts_with(kLossAt); });
   std::string text =
-      fmt::format("\n{} ({})\n", painted(base_name(first), Paint::bold, colour), first.type) +
-      (curve ? curve_table(sizes, colour) : size_table(sizes, colour));
+      fmt::format("\n{} ({})\n", painted(base_name(first), Paint::bold, colour), first.type);
+  if (curve) {
+    text += curve_table(sizes, colour);
+  } else {
+    text += size_table(sizes, kRates, colour);
+    if (const std::string latencies = size_table(sizes, kLatencies, colour); !latencies.empty())
+      text += "\n" + latencies;
+  }
   for (const TestResult& test : sizes) {
     const std::string size = size_words(test);
     for (const std::string& note : test.notes)

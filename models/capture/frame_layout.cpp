@@ -42,9 +42,8 @@ FrameBytes FrameLayout::frame(std::uint32_t wire, const Packet& packet) {
     EthernetFields ethernet = ethernet_of(place);
     ethernet.priority = packet.priority;
     if (packet.kind == PacketKind::raw) {
-      EthernetFields untagged = ethernet;
-      untagged.vlan.reset();
-      frame = with_payload(raw_headers(untagged, packet.segment.sequence), 0);
+      ethernet.vlan.reset();
+      frame = with_payload(raw_headers(ethernet, packet.segment.sequence), 0);
     } else {
       const IpFields ip = ip_of(place, packet);
       frame = packet.kind == PacketKind::tcp ? segment_frame(packet, ethernet, ip)

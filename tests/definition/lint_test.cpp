@@ -390,8 +390,8 @@ TEST_CASE("a thousand like pairs give one warning") {
 
 TEST_CASE("templates are sound, but for the buffer one of them sets too small on purpose") {
   const std::string folder = LINERATE_SOURCE_DIR "/experiments/library/templates/";
-  for (const char* name :
-       {"two-hosts", "switch", "incast", "raw-frames", "small-writes", "flow-sizes", "queues"}) {
+  for (const char* name : {"two-hosts", "switch", "incast", "raw-frames", "small-writes",
+                           "flow-sizes", "queues", "rfc2544"}) {
     INFO(name);
     CHECK(lint(load_experiment(folder + name + ".yaml")).empty());
   }

@@ -105,3 +105,50 @@ TEST_CASE("colour changes no text") {
   }
   CHECK(plain == format_table(measured_result()));
 }
+
+TEST_CASE("a search has a line a frame size, its latencies apart, and fits a terminal") {
+  Result result;
+  for (const char* size : {"64B", "1518B"}) {
+    TestResult test;
+    test.name = std::string("fwd[") + size + "]";
+    test.type = "rfc2544-throughput";
+    for (const char* name : {"frame_rate", "pdr.frame_rate"})
+      test.figures[name] = make_figure("1/s", Better::higher, {14'880'952});
+    for (const char* name : {"throughput", "pdr.throughput"})
+      test.figures[name] = make_figure("bit/s", Better::higher, {9'876.5e6});
+    for (const char* name : {"loss", "pdr.loss"})
+      test.figures[name] = make_figure("fraction", Better::lower, {0.00321});
+    for (const char* name : {"latency.min", "latency.mean", "latency.p50", "latency.p99",
+                             "latency.p999", "latency.max", "latency.device"})
+      test.figures[name] = make_figure("s", Better::lower, {123.4e-6});
+    test.figures["trials"] = make_figure("count", Better::neither, {24});
+    test.notes = {"limited by switch dut fabric"};
+    result.tests.push_back(test);
+  }
+  const std::string text = format_table(result);
+  CHECK(longest_line(text) <= 100);
+  CHECK_THAT(text, Contains("fwd (rfc2544-throughput)") && Contains("latency.device") &&
+                       Contains("1518B: limited by switch dut fabric"));
+  // Name and type stand once, not once a size.
+  CHECK(text.find("rfc2544-throughput") == text.rfind("rfc2544-throughput"));
+}
+
+TEST_CASE("a loss curve has a line a load and a column a frame size") {
+  Result result;
+  for (const auto& [size, loads] : std::vector<std::pair<const char*, std::vector<int>>>{
+           {"64B", {100, 90, 80}}, {"128B", {100, 90}}}) {
+    TestResult test;
+    test.name = std::string("curve[") + size + "]";
+    test.type = "rfc2544-frame-loss";
+    for (const int load : loads)
+      test.figures["loss." + std::to_string(load) + "%"] =
+          make_figure("fraction", Better::lower, {load == 100 ? 0.5 : 0});
+    result.tests.push_back(test);
+  }
+  const std::string text = format_table(result);
+  CHECK_THAT(text, Contains("loss 64B") && Contains("loss 128B"));
+  const std::size_t full = text.find("100 %"), least = text.find(" 80 %");
+  REQUIRE(full != std::string::npos);
+  REQUIRE(least != std::string::npos);
+  CHECK(full < least);
+}
