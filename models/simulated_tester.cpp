@@ -47,8 +47,10 @@ Counts counts_of(const Network& network, Time from, Time to) {
 std::string limit_of(const Subject& subject) {
   const std::vector<experiments::Limit> limits = limits_of(subject, 0);
   constexpr double kBusy = 0.97;
-  if (!limits.empty() && limits.front().binds && limits.front().utilisation >= kBusy)
-    return limits.front().resource;
+  for (const experiments::Limit& limit : limits)
+    if (limit.binds && limit.utilisation >= kBusy &&
+        (limit.resource.starts_with("link ") || limit.resource.starts_with("switch ")))
+      return limit.resource;
   std::string worst;
   std::int64_t most = 0;
   for (const auto& [port, counters] : ports_of(subject)) {

@@ -143,6 +143,21 @@ TEST_CASE("a device that cuts through is timed from the first bit in to the firs
   CHECK(figure(result, "fwd", "latency.device") == Approx(72 * 8e-9 + 1e-6).epsilon(1e-9));
 }
 
+TEST_CASE("random loss makes a search repeat, and is named as what limits") {
+  const Result result = predict(wire("1Gbit/s, loss: 1%",
+                                     "type: rfc2544-throughput, frame_size: 512B, repeats: 2, "
+                                     "partial_loss: 5%, trial: {simulated: 10ms}"));
+  const auto& test = result.tests.front();
+  CHECK(test.figures.at("trials").samples.size() == 2);
+  // A twentieth may be lost and a hundredth is.
+  CHECK(figure(result, "fwd", "pdr.throughput") == Approx(1e9));
+  CHECK(figure(result, "fwd", "pdr.loss") == Approx(0.01).margin(0.005));
+  // Without loss there is no load at all.
+  CHECK(figure(result, "fwd", "frame_rate") == 0);
+  CHECK(test.notes == std::vector<std::string>{"every load lost more than is allowed",
+                                               "limited by a:eth0 (loss)"});
+}
+
 TEST_CASE("a search repeats to the byte") {
   const std::string yaml =
       device("rate: 1Gbit/s, fabric_frame_rate: 200000/s", "1Gbit/s", "1Gbit/s",
