@@ -52,6 +52,20 @@ TEST_CASE("a handle is refused once its slot was released, also when the slot is
   CHECK(stops([&] { pool.get(Handle{.index = 1u << 30, .generation = 1}); }));
 }
 
+TEST_CASE("a slot released with its value is free; with another's it is refused") {
+  SlotPool<int> pool;
+  const Handle one = pool.acquire(1);
+  const Handle two = pool.acquire(2);
+  CHECK(stops([&] { pool.release(one, pool.get(two)); }));
+  const int& value = pool.get(one);
+  pool.release(one, value);
+  CHECK(pool.live() == 1);
+  CHECK(stops([&] { pool.get(one); }));
+  CHECK(stops([&] { pool.release(one, value); }));
+  CHECK(pool.acquire(3).index == one.index);
+  CHECK(pool.get(two) == 2);
+}
+
 TEST_CASE("a handle survives the way through an event's argument") {
   const Handle handle{.index = 0xfedcba98, .generation = 0x80000001};
   CHECK(Handle::unpack(handle.packed()) == handle);

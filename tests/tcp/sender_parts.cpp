@@ -57,6 +57,26 @@ TEST_CASE("BSD counters expire at the n-th tick, up to one tick early", "[sender
   CHECK(grid.expiry(ms(600), ms(1000)) == ms(1600));
 }
 
+TEST_CASE("A grid that remembers its last answer gives the answers of one that does not") {
+  for (const TimerWheel wheel : {TimerWheel::flat, TimerWheel::levels, TimerWheel::counted}) {
+    for (const Time phase : {Time{}, ms(3), ms(15)}) {
+      for (const Time tick : {Time{}, ms(4), ms(10)}) {
+        const TimerGrid grid{tick, phase, wheel};
+        RememberingGrid remembering(grid);
+        // Steps far below a tick, and two delays in turns of nine calls.
+        bool agree = true;
+        Time now{};
+        for (int i = 0; i < 2000; ++i) {
+          const Time delay = i / 9 % 2 == 0 ? ms(40) : ms(333);
+          agree = agree && remembering.expiry(now, delay) == grid.expiry(now, delay);
+          now += Time::microseconds(i * 7919 % 1000);
+        }
+        CHECK(agree);
+      }
+    }
+  }
+}
+
 CongestionWindow cubic(std::int64_t window) {
   return CongestionWindow({CongestionAlgorithm::cubic, experiments::HyStart::on, window, ms(4)});
 }
