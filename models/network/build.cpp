@@ -269,6 +269,14 @@ Bytes Network::known_mtu(const experiments::Stack& stack, const Route& route) co
   return route.mtu;
 }
 
+// The largest packet with part of a datagram. Without discovery routers make the fragments, which
+// comes to the same.
+Bytes Network::datagram_mtu(int host, const Route& route) const {
+  const bool unaware =
+      experiment_.hosts[host].stack.path_mtu_discovery == experiments::PathMtuDiscovery::blackhole;
+  return unaware ? route.mtu : std::min(route.mtu, route.narrowest);
+}
+
 tcp::EndpointConfig Network::endpoint_config(const Test& test, int host) const {
   const experiments::Host& h = experiment_.hosts[host];
   tcp::EndpointConfig config;
@@ -344,8 +352,8 @@ void Network::build_datagrams(std::uint32_t test_index, const FlowPlan& plan) {
                                                 : test.frame_sizes.front();
   const Framing framing = raw ? raw_framing() : packet_framing(routes_[route].carriage);
   experiments::Fragments packets{.full = size, .last = size, .header = Bytes(0)};
-  if (!raw)
-    packets = experiments::fragments(test.ip, size + udp_layer().overhead(), routes_[route].mtu);
+  const Bytes mtu = datagram_mtu(pair.from_host, routes_[route]);
+  if (!raw) packets = experiments::fragments(test.ip, size + udp_layer().overhead(), mtu);
   const auto wire_size = [&](Bytes packet) {
     return static_cast<std::uint32_t>(framing.wire_size(packet).count());
   };
@@ -365,6 +373,7 @@ void Network::build_datagrams(std::uint32_t test_index, const FlowPlan& plan) {
   flow.to_host = routes_[route].to_host;
   flow.payload = payload;
   flow.wire_bytes = wire_bytes;
+  flow.mtu = mtu;
   flow.fragments = packets;
   flow.full_wire_bytes = wire_size(packets.full);
   flow.last_wire_bytes = wire_size(packets.last);
@@ -372,8 +381,7 @@ void Network::build_datagrams(std::uint32_t test_index, const FlowPlan& plan) {
   flow.pattern = pattern_of(test_index, plan, line,
                             raw ? raw_framing() : udp_framing(routes_[route].carriage));
   // Sizes that are drawn fit a packet each.
-  if (flow.pattern && !raw)
-    flow.fragments = experiments::fragments(test.ip, Bytes(0), routes_[route].mtu);
+  if (flow.pattern && !raw) flow.fragments = experiments::fragments(test.ip, Bytes(0), mtu);
   flow.priority = static_cast<std::uint8_t>(test.priority);
   flow.raw = raw;
   flow.kind = raw                        ? PacketKind::raw

@@ -10,7 +10,7 @@ namespace linerate::models {
 namespace {
 
 constexpr Bytes kUdpHeaderBytes{8};  // RFC 768
-constexpr Bytes kTag{4};        // IEEE 802.1Q
+constexpr Bytes kTag{4};             // IEEE 802.1Q
 
 Bytes tag_size(const Carriage& carriage) { return carriage.vlan == Vlan::tagged ? kTag : Bytes(0); }
 

@@ -86,6 +86,7 @@ struct DatagramFlow {
   std::uint32_t payload = 0;     ///< datagram payload, or the whole frame when raw; of the last one
   std::uint32_t wire_bytes = 0;  ///< of all its frames
   std::unique_ptr<DatagramPattern> pattern;                ///< null: one size at one interval
+  Bytes mtu;                                               ///< largest IP packet they may be
   experiments::Fragments fragments;                        ///< the IP packets of a datagram
   std::uint32_t full_wire_bytes = 0, last_wire_bytes = 0;  ///< of the frames with these packets
   Reassembly reassembly;

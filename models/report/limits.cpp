@@ -329,9 +329,9 @@ void report_datagrams(const Subject& s, double goodput, experiments::TestResult&
   for (const DatagramFlow& flow : s.network.datagram_flows()) {
     if (flow.test != s.index) continue;
     const Route& route = s.network.route(flow.route);
-    const Ledger ledger = datagram_ledger(route.carriage, s.test.datagram, route.mtu);
+    const Ledger ledger = datagram_ledger(route.carriage, s.test.datagram, flow.mtu);
     result.layers = rates_of(ledger, goodput);
-    result.ledger = bytes_of(ledger, route.mtu);
+    result.ledger = bytes_of(ledger, flow.mtu);
     return;
   }
 }

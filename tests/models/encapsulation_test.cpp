@@ -171,6 +171,17 @@ TEST_CASE("one lost fragment loses the datagram") {
   CHECK(std::abs(figure(result, "loss") - lost) < 4 * std::sqrt(lost * (1 - lost) / n));
 }
 
+TEST_CASE("fragments are as small as the narrowest link wants them") {
+  // 1480 B with UDP at an MTU of 1000 B: 976 B and 504 B, each with an IP header.
+  const Result result = predict(pair_of_hosts(
+      "mtu: 1500B", "type: udp-stream, datagram: 1472B, rate: 10Mbit/s, duration: 100ms",
+      "medium: 1000BASE-T, mtu: 1000B"));
+  CHECK(figure(result, "loss") == 0);
+  const PortCounters& sent = port(result, "a:eth0");
+  CHECK(sent.frames_sent % 2 == 0);
+  CHECK(sent.wire_bytes_sent == sent.frames_sent / 2 * (1480 + 2 * (20 + 38)));
+}
+
 TEST_CASE("fragments through a tunnel and a router keep their bytes") {
   const Result result = predict(routed("encapsulation: [vxlan, pppoe]", "encapsulation: [pppoe]",
                                        "", "encapsulation: [vxlan]",
