@@ -97,14 +97,14 @@ const PortRef& Capture::from(std::uint32_t wire) const {
 void Capture::sent(Time now, std::uint32_t wire, Time at, const Packet& packet) {
   Port* port = ports_[wire].get();
   if (port == nullptr || port->full) return;
-  port->sent.push_back(frame_of(at, wire, packet));
+  port->sent.push_back(frame_of(at, wire, WireEnd::sender, packet));
   write_until(now, *port);
 }
 
 void Capture::received(Time now, std::uint32_t wire, Time at, const Packet& packet) {
   Port* port = ports_[wire ^ 1u].get();
   if (port == nullptr || port->full) return;
-  port->received.push_back(frame_of(at, wire, packet));
+  port->received.push_back(frame_of(at, wire, WireEnd::receiver, packet));
   write_until(now, *port);
 }
 
@@ -144,8 +144,8 @@ void Capture::write(Port& port, const Frame& frame, CaptureDirection direction) 
   port.file.add(frame.at, frame.bytes, frame.length, direction);
 }
 
-Capture::Frame Capture::frame_of(Time at, std::uint32_t wire, const Packet& packet) {
-  FrameBytes frame = layout_.frame(wire, packet);
+Capture::Frame Capture::frame_of(Time at, std::uint32_t wire, WireEnd end, const Packet& packet) {
+  FrameBytes frame = layout_.frame(wire, end, packet);
   const auto headers = static_cast<std::uint32_t>(frame.bytes.size());
   frame.bytes.resize(headers + std::min(options_.payload_bytes, frame.length - headers));
   return {.at = at, .bytes = std::move(frame.bytes), .length = frame.length};

@@ -51,7 +51,7 @@ class Capture : public WireTap {
 
   void write_until(Time now, Port& port);
   void write(Port& port, const Frame& frame, CaptureDirection direction);
-  Frame frame_of(Time at, std::uint32_t wire, const Packet& packet);
+  Frame frame_of(Time at, std::uint32_t wire, WireEnd end, const Packet& packet);
   const experiments::PortRef& from(std::uint32_t wire) const;
 
   const CaptureOptions& options_;

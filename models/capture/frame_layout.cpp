@@ -33,7 +33,7 @@ FrameBytes with_payload(HeaderBytes headers, std::uint32_t payload) {
 
 }  // namespace
 
-FrameBytes FrameLayout::frame(std::uint32_t wire, const Packet& packet) {
+FrameBytes FrameLayout::frame(std::uint32_t wire, WireEnd end, const Packet& packet) {
   FrameBytes frame;
   if (packet.kind == PacketKind::pause) {
     frame = pause_frame(wire, packet);
@@ -49,7 +49,8 @@ FrameBytes FrameLayout::frame(std::uint32_t wire, const Packet& packet) {
       frame = packet.kind == PacketKind::tcp ? segment_frame(packet, ethernet, ip)
                                              : datagram_frame(packet, ethernet, ip);
       const experiments::EncapsulatedHop& hop = around(place);
-      if (!hop.encapsulations.empty()) frame = encapsulate(frame, hop, tunnel_of(place, packet));
+      if (!hop.encapsulations.empty())
+        frame = encapsulate(frame, hop, tunnel_of(place, end, packet));
     }
   }
   const std::uint32_t on_wire = packet.wire_bytes - kNoFrame;
@@ -158,15 +159,16 @@ const experiments::EncapsulatedHop& FrameLayout::around(const Place& place) {
 }
 
 // A tunnel runs from the last NIC that put it there to the first that takes it off.
-TunnelEnds FrameLayout::tunnel_of(const Place& place, const Packet& packet) const {
+TunnelEnds FrameLayout::tunnel_of(const Place& place, WireEnd end, const Packet& packet) {
   const std::vector<std::uint32_t>& way = place.route.wires;
   std::size_t first = place.position, last = place.position;
   while (first > 0 && !encapsulates(from(way[first]))) --first;
   while (last + 1 < way.size() && !encapsulates(to(way[last]))) ++last;
-  return {.source = station(from(way[first])),
-          .destination = station(to(way[last])),
+  const std::uint32_t source = station(from(way[first])), destination = station(to(way[last]));
+  return {.source = source,
+          .destination = destination,
           .flow = static_cast<std::uint16_t>(packet.receiver / 2),
-          .ordinal = static_cast<std::uint32_t>(packet.sent.picoseconds() / 1000)};
+          .ordinal = passed_[{way[place.position], end, source, destination}]++};
 }
 
 bool FrameLayout::encapsulates(const PortRef& port) const {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <tuple>
 #include <vector>
 
 #include "experiments/definition/encapsulated_path.hpp"
@@ -17,14 +18,17 @@ namespace linerate::models {
 class Network;
 struct Route;
 
+/// At which end of a wire a port sees frames.
+enum class WireEnd : std::uint8_t { sender, receiver };
+
 class FrameLayout {
  public:
   FrameLayout(const experiments::Experiment& experiment, const Network& network)
       : experiment_(experiment), network_(network) {}
 
   /// The frame that `packet` is on `wire`, without FCS: headers, and its length with payload and
-  /// padding.
-  FrameBytes frame(std::uint32_t wire, const Packet& packet);
+  /// padding. Tunnels number what passes this end of the wire, in the order of calls.
+  FrameBytes frame(std::uint32_t wire, WireEnd end, const Packet& packet);
 
  private:
   /// A packet's place on its way.
@@ -44,7 +48,7 @@ class FrameLayout {
   EthernetFields ethernet_of(const Place& place) const;
   IpFields ip_of(const Place& place, const Packet& packet) const;
   const experiments::EncapsulatedHop& around(const Place& place);
-  TunnelEnds tunnel_of(const Place& place, const Packet& packet) const;
+  TunnelEnds tunnel_of(const Place& place, WireEnd end, const Packet& packet);
   bool encapsulates(const experiments::PortRef& port) const;
   std::uint32_t station(const experiments::PortRef& port) const;
   const experiments::PortRef& from(std::uint32_t wire) const;
@@ -54,6 +58,8 @@ class FrameLayout {
   const experiments::Experiment& experiment_;
   const Network& network_;
   std::map<std::uint32_t, experiments::EncapsulatedPath> around_;  // by route
+  // Packets of a tunnel that have passed an end of a wire: by wire, end and the tunnel's stations.
+  std::map<std::tuple<std::uint32_t, WireEnd, std::uint32_t, std::uint32_t>, std::uint32_t> passed_;
 };
 
 }  // namespace linerate::models

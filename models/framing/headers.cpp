@@ -22,6 +22,9 @@ constexpr std::uint8_t kProtoIp4 = 4, kProtoUdp = 17, kProtoIp6 = 41, kProtoGre 
 constexpr std::uint16_t kPortNatTraversal = 4500, kPortVxlan = 4789, kPortGeneve = 6081,
                         kPortWireGuard = 51820;
 constexpr std::size_t kMacBytes = 12;
+// How much of what is enciphered is laid out: as much as a reader wants to see to take a packet for
+// whole. There is always so much of it.
+constexpr std::size_t kCipherBytes = 16;
 
 void append(Octets& out, std::uint64_t value, int bytes) {
   for (int i = bytes - 1; i >= 0; --i)
@@ -70,7 +73,7 @@ class Wrapper {
 
   /// What was there is enciphered from now on, and with check value and padding of this length.
   void encipher(std::uint32_t length) {
-    bytes_.clear();
+    bytes_.assign(kCipherBytes, 0);
     length_ = length;
   }
 
@@ -102,32 +105,48 @@ class Wrapper {
   }
 
   void ip(int version, std::uint8_t protocol, unsigned traffic_class) {
-    Octets header;
-    if (version == 6) {
-      append(header, 0x60000000u | traffic_class << 20, 4);
-      append(header, length_, 2);
-      append(header, static_cast<std::uint64_t>(protocol) << 8 | 64, 2);
-      for (const std::uint32_t end : {ends_.source, ends_.destination}) {
-        append(header, 0xfd01, 2);  // RFC 4193
-        append(header, 0, 8);
-        append(header, end + 1, 6);
-      }
-    } else {
-      append(header, 0x4500u | traffic_class, 2);
-      append(header, length_ + 20, 2);
-      append(header, ends_.ordinal & 0xffff, 2);
-      append(header, 0x4000, 2);
-      append(header, 64u << 8 | protocol, 2);
-      append(header, 0, 2);
-      for (const std::uint32_t end : {ends_.source, ends_.destination})
-        append(header, 0xac100000u | ((end + 1) & 0xfffff), 4);  // 172.16.0.0/12, RFC 1918
-      overwrite(header, 10, internet_checksum(header, 0, header.size()));
+    const Octets header =
+        version == 6 ? ip6_header(protocol, traffic_class) : ip4_header(protocol, traffic_class);
+    // Over IPv4 these tunnels go without, over IPv6 hosts compute it unless told (RFC 6935).
+    if (version == 6 && protocol == kProtoUdp) {
+      Octets pseudo(header.begin() + 8, header.end());  // the addresses
+      append(pseudo, length_, 4);
+      append(pseudo, protocol, 4);
+      pseudo.insert(pseudo.end(), bytes_.begin(), bytes_.end());
+      const std::uint16_t sum = internet_checksum(pseudo, 0, pseudo.size());
+      overwrite(bytes_, 6, sum == 0 ? 0xffff : sum);  // RFC 768
     }
     prepend(header);
     type_ = version == 6 ? kEtherIp6 : kEtherIp4;
   }
 
-  // Without a checksum, as these tunnels may be (RFC 6935 for IPv6).
+  Octets ip6_header(std::uint8_t protocol, unsigned traffic_class) const {
+    Octets header;
+    append(header, 0x60000000u | traffic_class << 20, 4);
+    append(header, length_, 2);
+    append(header, static_cast<std::uint64_t>(protocol) << 8 | 64, 2);
+    for (const std::uint32_t end : {ends_.source, ends_.destination}) {
+      append(header, 0xfd01, 2);  // RFC 4193
+      append(header, 0, 8);
+      append(header, end + 1, 6);
+    }
+    return header;
+  }
+
+  Octets ip4_header(std::uint8_t protocol, unsigned traffic_class) const {
+    Octets header;
+    append(header, 0x4500u | traffic_class, 2);
+    append(header, length_ + 20, 2);
+    append(header, ends_.ordinal & 0xffff, 2);
+    append(header, 0x4000, 2);
+    append(header, 64u << 8 | protocol, 2);
+    append(header, 0, 2);
+    for (const std::uint32_t end : {ends_.source, ends_.destination})
+      append(header, 0xac100000u | ((end + 1) & 0xfffff), 4);  // 172.16.0.0/12, RFC 1918
+    overwrite(header, 10, internet_checksum(header, 0, header.size()));
+    return header;
+  }
+
   void udp(std::uint16_t source, std::uint16_t destination) {
     Octets header;
     append(header, source, 2);
@@ -258,7 +277,8 @@ class Wrapper {
     const Octets own(bytes_.begin(), bytes_.begin() + (tunnel ? 0 : ip_bytes));
     encipher(outside - ip_bytes - (s.nat_traversal ? 8u : 0u) - 8);
     Octets header;
-    append(header, 0x00000100, 4);  // SPIs up to 255 are reserved (RFC 4303 2.1)
+    // Each direction has its own; up to 255 they are reserved (RFC 4303 2.1).
+    append(header, 0x01000000u | (ends_.source & 0xfff) << 12 | (ends_.destination & 0xfff), 4);
     append(header, ends_.ordinal + 1, 4);
     prepend(header);
     if (s.nat_traversal) udp(kPortNatTraversal, kPortNatTraversal);

@@ -101,6 +101,21 @@ TEST_CASE("the traffic class of what is inside shows outside") {
   }
 }
 
+TEST_CASE("UDP over IPv6 has a checksum, and it is right") {
+  for (const List& list : std::vector<List>{{Vxlan{.vni = 7, .ip = 6}},
+                                            {WireGuard{.mtu = {}, .ip = 6}},
+                                            {Esp{.nat_traversal = true, .ip = 6}}}) {
+    const FrameBytes frame = wrapped(list);
+    // RFC 8200 8.1: over addresses, length, protocol, and UDP with zeros behind what is laid out.
+    unsigned sum = word(frame, 14 + 4) + 17;
+    for (std::size_t at = 14 + 8; at < frame.bytes.size(); at += 2)
+      sum += at + 1 < frame.bytes.size() ? word(frame, at) : frame.bytes[at] * 256u;
+    while (sum >> 16 != 0) sum = (sum & 0xffff) + (sum >> 16);
+    CHECK(sum == 0xffff);
+    CHECK(word(frame, 14 + 40 + 6) != 0);
+  }
+}
+
 TEST_CASE("VXLAN: outer IP, UDP to port 4789, header, inner frame, packet") {
   const FrameBytes frame = wrapped({Vxlan{.vni = 0x123456}});
   CHECK(frame.bytes[14 + 9] == 17);
