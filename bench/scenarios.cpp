@@ -7,6 +7,7 @@
 #include <cstring>
 #include <ctime>
 #include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -152,9 +153,10 @@ void run(const std::string& name) {
   const double seconds = cpu_seconds() - begun;
   std::int64_t hops = 0;
   double goodput = 0;
-  // Tests of one group share a network, so each lists the same ports: count them once.
-  for (const auto& [port, counters] : result.tests.front().ports) hops += counters.frames_sent;
+  std::set<std::string> counted;  // tests of one group share ports
   for (const auto& test : result.tests) {
+    for (const auto& [port, counters] : test.ports)
+      if (counted.insert(port).second) hops += counters.frames_sent;
     const auto found = test.figures.find("goodput");
     if (found != test.figures.end()) goodput += found->second.median();
   }

@@ -107,10 +107,10 @@ class TestBuilder {
         types += (types.empty() ? "" : ", ") + std::string(word.text);
       }
       const bool pacing = key.key == "rate" && is(kTcp);
-      error(
-          std::string(key.key),
-          fmt::format("a {} test has no `{}`; it is for {}", experiments::name_of(test_.type), key.key, types),
-          pacing ? "write `pacing` to limit a TCP sender" : "");
+      error(std::string(key.key),
+            fmt::format("a {} test has no `{}`; it is for {}", experiments::name_of(test_.type),
+                        key.key, types),
+            pacing ? "write `pacing` to limit a TCP sender" : "");
     }
     if (test_.ip == 5) error("ip", "there is no IP version 5 here", "write 4 or 6");
     if (test_.congestion) check_congestion(context_, path_ + ".congestion", *test_.congestion);

@@ -418,4 +418,7 @@ struct Experiment {
   bool operator==(const Experiment&) const = default;
 };
 
+/// How users name a port: "a:eth0" of a host, "s1:1" of a switch or hub.
+std::string port_name(const Experiment& experiment, const PortRef& port);
+
 }  // namespace linerate::experiments

@@ -9,16 +9,6 @@
 namespace linerate::experiments {
 namespace {
 
-std::string end_name(const Lint& lint, const PortRef& end) {
-  const Experiment& experiment = lint.experiment();
-  const auto node = static_cast<std::size_t>(end.node);
-  if (end.kind == NodeKind::host)
-    return lint.host(end.node).name + ":" + lint.nic(end.node, end.port).name;
-  const std::string& name =
-      end.kind == NodeKind::hub ? experiment.hubs[node].name : experiment.switches[node].name;
-  return fmt::format("{}:{}", name, end.port + 1);
-}
-
 void duplex_mismatch(Lint& lint) {
   for (const Link& link : lint.experiment().links) {
     if (link.duplex[0] == link.duplex[1]) continue;
@@ -26,7 +16,8 @@ void duplex_mismatch(Lint& lint) {
     lint.warn("links." + link.name + ".duplex",
               fmt::format("duplex mismatch: {} is full duplex and heeds no carrier, {} is half and "
                           "gives up what collides late",
-                          end_name(lint, link.ends[full]), end_name(lint, link.ends[1 - full])),
+                          port_name(lint.experiment(), link.ends[full]),
+                          port_name(lint.experiment(), link.ends[1 - full])),
               "autonegotiation on at both ends, or off and the same duplex at both");
   }
 }
@@ -35,7 +26,7 @@ std::string between(const Lint& lint, const SharedMedium& medium, std::size_t fr
                     std::size_t to) {
   const auto name = [&](std::size_t station) {
     const Hop& hop = medium.stations[station];
-    return end_name(lint, lint.link(hop).ends[hop.from_end]);
+    return port_name(lint.experiment(), lint.link(hop).ends[hop.from_end]);
   };
   return name(from) + " and " + name(to);
 }

@@ -268,10 +268,11 @@ std::string experiment_schema() {
   SchemaWriter fields;
   describe(fields, spec);
   // `defaults` fills in what the entries below it leave out; its values are checked there.
-  fields.add("defaults", {{"type", "object"},
-                          {"description",
-                           "values for every NIC, and under hosts, switches, hubs, links and tests for "
-                           "each of those"}});
+  fields.add("defaults",
+             {{"type", "object"},
+              {"description",
+               "values for every NIC, and under hosts, switches, hubs, links and tests for "
+               "each of those"}});
   Json root{{"$schema", "http://json-schema.org/draft-07/schema#"},
             {"title", "linerate experiment"},
             {"definitions", definitions()}};

@@ -14,13 +14,6 @@ using experiments::NodeKind;
 using experiments::PortRef;
 using experiments::Test;
 
-std::string port_name(const Experiment& experiment, const PortRef& port) {
-  if (port.kind == NodeKind::switch_)
-    return fmt::format("{}:{}", experiment.switches[port.node].name, port.port + 1);
-  const experiments::Host& host = experiment.hosts[port.node];
-  return host.name + ":" + host.nics[port.port].name;
-}
-
 // "fwd[64B].a-eth0.pcapng" without what shells and other systems take amiss.
 std::string file_name(const std::string& job, const std::string& port) {
   std::string name = job + "." + port + ".pcapng";
@@ -78,7 +71,7 @@ Capture::Capture(const CaptureOptions& options, const Experiment& experiment,
   ports_.resize(experiment.links.size() * 2);
   for (std::uint32_t wire = 0; wire < ports_.size(); ++wire) {
     if (std::find(wanted.begin(), wanted.end(), from(wire)) == wanted.end()) continue;
-    const std::string name = port_name(experiment, from(wire));
+    const std::string name = experiments::port_name(experiment, from(wire));
     ports_[wire] =
         std::make_unique<Port>(Port{.name = name,
                                     .file = PcapngWriter(options.open(file_name(job, name)),

@@ -72,6 +72,7 @@ class Network {
   const std::vector<TcpFlow>& tcp_flows() const { return tcp_flows_; }
   const std::vector<DatagramFlow>& datagram_flows() const { return datagram_flows_; }
   const experiments::Test& test(std::uint32_t index) const { return *config_.tests[index]; }
+  std::size_t tests() const { return config_.tests.size(); }
   const TcpEnd& end(std::uint32_t index) const { return ends_[index]; }
   const Route& route(std::uint32_t index) const { return routes_[index]; }
   /// Wire 2i+e is link i with its end e transmitting.

@@ -206,8 +206,8 @@ void datagram_figures(const Subject& s, FigureValues& out) {
     received += flow.sink.received();
     if (window <= 0) continue;
     ++flows;
-    out["frame_rate"] += static_cast<double>(flow.sink.window_frames() * flow.fragments.count) /
-                         window;
+    out["frame_rate"] +=
+        static_cast<double>(flow.sink.window_frames() * flow.fragments.count) / window;
     out["throughput"] += 8 * static_cast<double>(flow.sink.window_wire_bytes()) / window;
     if (!flow.raw) out["goodput"] += 8 * static_cast<double>(flow.sink.window_bytes()) / window;
     out["reordered"] += static_cast<double>(flow.sink.reordered());
@@ -328,44 +328,6 @@ std::map<std::string, experiments::HostUse> hosts_of(const Subject& s) {
     }
   }
   return hosts;
-}
-
-std::map<std::string, experiments::PortCounters> ports_of(const Subject& s) {
-  std::map<std::string, experiments::PortCounters> ports;
-  const auto& links = s.experiment.links;
-  for (std::size_t i = 0; i < links.size() * 2; ++i) {
-    const Wire& wire = s.network.wires()[i];
-    const experiments::PortRef& from = links[i / 2].ends[i % 2];
-    experiments::PortCounters counters;
-    counters.frames_sent = wire.frames_sent();
-    counters.wire_bytes_sent = wire.wire_bytes_sent();
-    counters.peak_queue = wire.peak_queue();
-    for (std::size_t cause = 1; cause < kDropCauses; ++cause) {
-      const auto drop = static_cast<Drop>(cause);
-      if (wire.drops(drop) > 0) counters.drops[name_of(drop)] = wire.drops(drop);
-    }
-    if (const EgressPort* port = s.network.port(static_cast<std::uint32_t>(i)))
-      add_queue_use(port->queue, counters);
-    std::string name;
-    if (from.kind == experiments::NodeKind::host) {
-      const experiments::Host& host = s.experiment.hosts[from.node];
-      name = host.name + ":" + host.nics[from.port].name;
-      const std::int64_t lost = s.network.receive_drops(s.network.nic_index(from.node, from.port));
-      if (lost > 0) counters.drops["receive-ring"] = lost;
-    } else {
-      const bool hub = from.kind == experiments::NodeKind::hub;
-      name = (hub ? s.experiment.hubs[from.node].name : s.experiment.switches[from.node].name) +
-             ":" + std::to_string(from.port + 1);
-    }
-    if (const MacCounters* mac = s.network.mac(static_cast<std::uint32_t>(i))) {
-      counters.figures["deferred"] = static_cast<double>(mac->deferred);
-      counters.figures["collisions"] = static_cast<double>(mac->collisions);
-      counters.figures["late_collisions"] = static_cast<double>(mac->late_collisions);
-      counters.figures["excessive_collisions"] = static_cast<double>(mac->excessive_collisions);
-    }
-    ports[name] = counters;
-  }
-  return ports;
 }
 
 std::vector<experiments::Interval> intervals_of(const Subject& s) {

@@ -54,6 +54,7 @@ experiments::Figure figure_from(const std::string& name, std::vector<double> sam
 /// Rates at every layer and the bytes of a full frame, where the test has such a frame.
 void report_layers(const Subject& subject, double goodput, experiments::TestResult& result);
 std::map<std::string, experiments::HostUse> hosts_of(const Subject& subject);
+/// Counters by port: of all ports, but of a test of a group those of the links on its ways.
 std::map<std::string, experiments::PortCounters> ports_of(const Subject& subject);
 std::vector<experiments::Interval> intervals_of(const Subject& subject);
 
