@@ -79,6 +79,8 @@ const std::map<std::string, std::vector<std::string>> kArrows{
     {"tests/studies", {"sim", "experiments"}},
     {"tests/tcp", {"sim", "experiments", "models"}},
     {"tests/models", {"sim", "experiments", "models"}},
+    {"tests/schema", {"sim", "experiments", "tests/definition", "tests/results"}},
+    {"tests/validation", {"sim", "experiments", "models"}},
     {"tests/realnet", {"sim", "experiments", "realnet"}},
     {"tests", {"sim", "experiments", "models", "realnet", "cli"}},
     {"bench", {"sim", "experiments", "models", "realnet", "cli"}},

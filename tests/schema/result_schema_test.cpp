@@ -16,7 +16,7 @@
 #pragma GCC diagnostic pop
 
 #include "experiments/results/json.hpp"
-#include "samples.hpp"
+#include "tests/results/samples.hpp"
 
 using namespace linerate::experiments;
 

@@ -46,7 +46,7 @@ constexpr double kCeiling = 100e6 * 1448 / 1538;
 
 }  // namespace
 
-TEST_CASE("nttcp over fast Ethernet: times, writes and reads", "[whole-experiments]") {
+TEST_CASE("nttcp over fast Ethernet: times, writes and reads") {
   const Tests model = predicted("nttcp-fast-vs-gigabit-pci");
   const Tests table = published("nttcp-fast-vs-gigabit-pci");
   for (const auto& [name, test] : model) {
@@ -68,7 +68,7 @@ TEST_CASE("nttcp over fast Ethernet: times, writes and reads", "[whole-experimen
   }
 }
 
-TEST_CASE("nttcp, senders sharing a port: the sum is conserved", "[whole-experiments]") {
+TEST_CASE("nttcp, senders sharing a port: the sum is conserved") {
   const Tests model = predicted("nttcp-fast-vs-gigabit-pci");
   auto sum = [&](std::initializer_list<const char*> names) {
     double longest = 0;
@@ -101,7 +101,7 @@ TEST_CASE(
   CHECK(sum / rows <= 0.0008);  // the ceiling alone: 0.128 %
 }
 
-TEST_CASE("netperf between FreeBSD hosts: the wire's share of the answer", "[whole-experiments]") {
+TEST_CASE("netperf between FreeBSD hosts: the wire's share of the answer") {
   CHECK(median(predicted("netperf-freebsd-100base-tx"), "freebsd-best", "goodput") ==
         Approx(93.57e6).epsilon(0.001));
 }

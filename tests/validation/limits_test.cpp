@@ -115,8 +115,7 @@ TEST_CASE("a line's capacity is what the whole test could have through it") {
   }
 }
 
-TEST_CASE("relieving the named limit raises goodput, relieving another does not",
-          "[whole-experiments]") {
+TEST_CASE("relieving the named limit raises goodput, relieving another does not", ) {
   const Case& c = GENERATE(from_range(kCases));
   INFO(c.file);
   const experiments::TestResult base = run(c.file, {});

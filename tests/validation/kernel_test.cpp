@@ -46,8 +46,7 @@ double use(const TestResult& test, const std::string& host, const std::string& f
 
 }  // namespace
 
-TEST_CASE("completion and goodput lie within 2 % of the captured median run",
-          "[whole-experiments]") {
+TEST_CASE("completion and goodput lie within 2 % of the captured median run", ) {
   const auto measured = captured();
   for (const auto& [name, capture] : measured) {
     // Waking the two processes took 0.45 ms of every 10.5 ms transaction on the captured machine;
@@ -61,8 +60,7 @@ TEST_CASE("completion and goodput lie within 2 % of the captured median run",
   }
 }
 
-TEST_CASE("a transaction takes the captured time less the wake-ups of its processes",
-          "[whole-experiments]") {
+TEST_CASE("a transaction takes the captured time less the wake-ups of its processes", ) {
   const TestResult predicted = predict("s12-reqresp");
   // 189 us from request to response at the server, 164 us from response to request at the client,
   // 49 us of lateness of the path for each of two frames: means over the capture.
@@ -71,8 +69,7 @@ TEST_CASE("a transaction takes the captured time less the wake-ups of its proces
         Approx(median(captured().at("s12-reqresp"), "elapsed")).epsilon(0.02));
 }
 
-TEST_CASE("scripted losses cost the captured number of retransmissions, others none",
-          "[whole-experiments]") {
+TEST_CASE("scripted losses cost the captured number of retransmissions, others none", ) {
   for (const char* name :
        {"s01-slowstart-cubic", "s02-slowstart-reno", "s08-rcvbuf32k", "s10b-nagle-1ms",
         "s10c-nagle-5ms", "s13-zerowindow", "s20-delack", "s20b-delack-noread", "s22-mtu9000"}) {
@@ -83,8 +80,7 @@ TEST_CASE("scripted losses cost the captured number of retransmissions, others n
   CHECK(median(predict("s06-tail1"), "retransmits") == 1);
 }
 
-TEST_CASE("a lost segment is repaired by fast recovery, a lost tail by a probe",
-          "[whole-experiments]") {
+TEST_CASE("a lost segment is repaired by fast recovery, a lost tail by a probe", ) {
   const TestResult lost = predict("s04-loss1-cubic");
   CHECK(use(lost, "a", "recoveries") == 1);
   CHECK(use(lost, "a", "timeouts") == 0);
@@ -93,7 +89,7 @@ TEST_CASE("a lost segment is repaired by fast recovery, a lost tail by a probe",
   CHECK(use(tail, "a", "timeouts") == 0);
 }
 
-TEST_CASE("a blackhole costs one probe, two timeouts and one undo", "[whole-experiments]") {
+TEST_CASE("a blackhole costs one probe, two timeouts and one undo") {
   // TLP 185 ms after the last ACK, RTOs 316 and 608 ms later, TCPLossUndo; then 19 to 21 segments
   // that had been lost are sent again.
   const TestResult test = predict("s18-blackhole");
@@ -103,19 +99,18 @@ TEST_CASE("a blackhole costs one probe, two timeouts and one undo", "[whole-expe
   CHECK(median(test, "retransmits") == Approx(20).margin(2));
 }
 
-TEST_CASE("CUBIC in steady state loses as often as captured", "[whole-experiments]") {
+TEST_CASE("CUBIC in steady state loses as often as captured") {
   // 25 retransmissions in 30 s: four in slow start, then one every 1.39 s.
   CHECK(median(predict("s14-sawtooth-cubic"), "retransmits") == Approx(25).margin(1));
 }
 
-TEST_CASE("the receiver sends as many acknowledgments as captured", "[whole-experiments]") {
+TEST_CASE("the receiver sends as many acknowledgments as captured") {
   // Pure ACKs of the captures: 80 for 100 segments when the reader waits, 910 for 1383 at one loss.
   CHECK(use(predict("s20-delack"), "b", "acks_sent") == Approx(80).margin(1));
   CHECK(use(predict("s04-loss1-cubic"), "b", "acks_sent") == Approx(910).epsilon(0.02));
 }
 
-TEST_CASE("BBR and random loss: goodput within 3 %, retransmissions within 15 %",
-          "[whole-experiments]") {
+TEST_CASE("BBR and random loss: goodput within 3 %, retransmissions within 15 %", ) {
   const auto measured = captured();
   const TestResult loss = predict("s25a-loss1pct-cubic");
   const TestResult& captured_loss = measured.at("s25a-loss1pct-cubic");
