@@ -68,9 +68,11 @@ Framing::Framing(std::vector<Layer> layers) : layers_(std::move(layers)) {
     step.overhead += layer.overhead();
   }
   wire_overhead_ = layers_.back().overhead();
-  for (const Layer& layer : layers_)
+  for (const Layer& layer : layers_) {
     if (layer.level == Level::transport || layer.level == Level::network)
       packet_overhead_ += layer.overhead();
+    if (layer.outside_mtu) outside_mtu_ += layer.overhead();
+  }
 }
 
 FrameSizes Framing::sizes(Bytes payload) const {

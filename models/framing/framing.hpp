@@ -61,6 +61,8 @@ class Framing {
   /// Size of the IP packet before anything encapsulates it; of a raw frame its own.
   Bytes packet_size(Bytes payload) const { return payload + packet_overhead_; }
   FrameSizes sizes(Bytes payload) const;
+  /// What a frame has around that which an MTU bounds: header, FCS, tags, MACsec, preamble, gap.
+  Bytes outside_mtu() const { return outside_mtu_; }
 
   Ledger ledger(Bytes payload) const;
 
@@ -77,6 +79,7 @@ class Framing {
   std::vector<Step> steps_;  // all layers but the wire
   Bytes wire_overhead_;
   Bytes packet_overhead_;
+  Bytes outside_mtu_;
 };
 
 enum class Vlan { untagged, tagged };

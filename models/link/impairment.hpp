@@ -39,7 +39,7 @@ class Impairment {
       : loss_(link.loss[from_end]),
         bit_error_rate_(link.bit_error_rate),
         jitter_(link.jitter),
-        largest_(link.mtu ? link.mtu->count() + kFrameBytes : 0),
+        largest_(link.mtu ? link.mtu->count() : 0),
         blackholes_(link.blackholes),
         script_(link.script[from_end]),
         random_(random) {}
@@ -54,7 +54,7 @@ class Impairment {
 
   /// The fate of a frame that reaches the link at `now`.
   Drop judge(Time now, const Packet& packet) {
-    if (largest_ > 0 && packet.wire_bytes > largest_) return Drop::too_large;
+    if (largest_ > 0 && packet.wire_bytes - packet.outside_mtu > largest_) return Drop::too_large;
     const bool first_transmission = packet.segment.length > 0 && !packet.segment.retransmission;
     if (first_transmission) ++data_segments_;
     for (const auto& [from, to] : blackholes_)
@@ -85,9 +85,6 @@ class Impairment {
   int positions() const { return script_.reorder_positions; }
 
  private:
-  // Ethernet header, FCS, preamble and gap beside the IP packet, without a tag.
-  static constexpr std::int64_t kFrameBytes = 14 + 4 + 8 + 12;
-
   // Whether a first transmission falls into a burst of losses.
   bool in_burst(std::uint32_t payload) {
     if (script_.burst_frames == 0) return false;

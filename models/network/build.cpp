@@ -373,6 +373,9 @@ void Network::build_datagrams(std::uint32_t test_index, const FlowPlan& plan) {
   flow.to_host = routes_[route].to_host;
   flow.payload = payload;
   flow.wire_bytes = wire_bytes;
+  // A raw frame comes with its Ethernet header and FCS.
+  const Bytes outside = framing.outside_mtu() + (raw ? ethernet_layer().overhead() : Bytes(0));
+  flow.outside_mtu = static_cast<std::uint8_t>(outside.count());
   flow.mtu = mtu;
   flow.fragments = packets;
   flow.full_wire_bytes = wire_size(packets.full);

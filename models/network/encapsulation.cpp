@@ -34,7 +34,9 @@ void Network::follow_encapsulation(Route& route, const std::vector<experiments::
     if (i > 0 && here != before) {
       reframed_.resize(route.first_hop + i, kSameFraming);
       reframed_.push_back(static_cast<std::uint32_t>(framings_.size()));
-      framings_.push_back({packet_framing(here), tag_size(here) - tag_size(route.carriage)});
+      Framing framing = packet_framing(here);
+      const auto outside = static_cast<std::uint8_t>(framing.outside_mtu().count());
+      framings_.push_back({std::move(framing), tag_size(here) - tag_size(route.carriage), outside});
     }
     before = here;
   }
@@ -58,6 +60,7 @@ void Network::change_framing(Packet& packet) {
     wire = frame.framing.wire_size(header + udp + carried);
   }
   packet.wire_bytes = static_cast<std::uint32_t>(wire.count());
+  packet.outside_mtu = frame.outside_mtu;
 }
 
 // All frames of a datagram at once. One that finds no room in the sender's own queue takes the rest
@@ -72,6 +75,7 @@ Drop Network::send_fragments(Time now, std::uint32_t index, std::int64_t ordinal
     packet.hop = flow.first_hop;
     packet.kind = PacketKind::fragment;
     packet.priority = flow.priority;
+    packet.outside_mtu = flow.outside_mtu;
     packet.wire_bytes = last ? flow.last_wire_bytes : flow.full_wire_bytes;
     packet.sent = now;
     packet.segment.sequence = static_cast<std::uint64_t>(ordinal);

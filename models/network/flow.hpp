@@ -44,7 +44,8 @@ struct TcpEnd {
         streams(std::holds_alternative<StreamWriter>(application) ||
                 std::holds_alternative<StreamReader>(application)),
         framing(std::move(frames)),
-        last_sizes(framing.sizes(Bytes(0))) {}
+        last_sizes(framing.sizes(Bytes(0))),
+        outside_mtu(static_cast<std::uint8_t>(framing.outside_mtu().count())) {}
 
   tcp::Endpoint endpoint;
   Application application;
@@ -54,6 +55,7 @@ struct TcpEnd {
   std::uint32_t host = 0;       ///< where it runs
   Framing framing;              ///< of a segment without options
   FrameSizes last_sizes;        ///< of the segment sent last; most are like the one before
+  std::uint8_t outside_mtu;     ///< of its packets
   sim::LazyTimer timer;
   Backlog in_device;  ///< our frames the device still holds (for small queues)
   Time connected = Time::never();
@@ -96,6 +98,7 @@ struct DatagramFlow {
   bool raw = false;
   PacketKind kind = PacketKind::datagram;  ///< of its packets: as `raw` says
   std::uint8_t priority = 0;               ///< of its packets
+  std::uint8_t outside_mtu = 0;            ///< of its packets
 };
 
 }  // namespace linerate::models

@@ -81,6 +81,7 @@ inline Drop Network::send_frame(Time now, std::uint32_t index, std::int64_t ordi
   packet.hop = flow.first_hop;
   packet.kind = flow.kind;
   packet.priority = flow.priority;
+  packet.outside_mtu = flow.outside_mtu;
   packet.wire_bytes = wire_bytes;
   packet.sent = now;
   packet.segment.sequence = static_cast<std::uint64_t>(ordinal);
@@ -293,6 +294,7 @@ inline void Network::emit(Time now, TcpEnd& end, std::uint32_t receiver,
   packet.hop = end.first_hop;
   packet.kind = PacketKind::tcp;
   packet.priority = end.priority;
+  packet.outside_mtu = end.outside_mtu;
   tcp::copy(segment, packet.segment);
   if (carried != end.last_sizes.payload) end.last_sizes = end.framing.sizes(Bytes(carried));
   const std::uint32_t ip_bytes = end.last_sizes.packet;

@@ -162,6 +162,7 @@ class Network {
   struct Reframing {
     Framing framing;  ///< of an IP packet
     Bytes added_tag;  ///< since the sender; negative: taken off
+    std::uint8_t outside_mtu = 0;
   };
   // In a route's list of hops: there is none left.
   static constexpr std::uint32_t kArrived = ~0u;

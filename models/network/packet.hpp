@@ -24,8 +24,9 @@ struct Packet {
   std::uint32_t hop = 0;         ///< where the network's list of hops names the wire it is on
   std::uint32_t wire_bytes = 0;  ///< with preamble and gap
   PacketKind kind = PacketKind::tcp;
-  std::uint8_t priority = 0;  ///< class of service, 0 to 7 (IEEE 802.1Q PCP)
-  Time sent{};                ///< when the application or stack handed it down
+  std::uint8_t priority = 0;     ///< class of service, 0 to 7 (IEEE 802.1Q PCP)
+  std::uint8_t outside_mtu = 0;  ///< of `wire_bytes`: what no MTU bounds (Framing::outside_mtu)
+  Time sent{};                   ///< when the application or stack handed it down
   Time tail{};           ///< when its last bit arrives; later than the frame where it was announced
                          ///< by its head
   tcp::Segment segment;  ///< kind tcp; else only `sequence` (ordinal) and `length`

@@ -230,6 +230,7 @@ void Network::send_pause(Time now, EgressPort& port) {
   packet.hop = control_hops_[port.wire];
   packet.kind = PacketKind::pause;
   packet.wire_bytes = kPauseWireBytes;
+  packet.outside_mtu = kPauseWireBytes;  // there is no packet in it
   packet.sent = now;
   packet.segment.sequence = frame.quanta;
   packet.segment.length = 0;

@@ -39,6 +39,31 @@ TEST_CASE("a known path MTU sets the segments, a filtered one stops the flow") {
   CHECK(stuck.hosts.at("a").figures.at("timeouts") >= 5);
 }
 
+TEST_CASE("tags and MACsec are around what a link's MTU bounds (IEEE 802.3 3.2.7)") {
+  for (const std::string layer : {"vlan: 10", "encapsulation: [macsec]", "encapsulation: [qinq]"}) {
+    const auto dropped = [&](const std::string& mtu) {
+      const std::string yaml = R"(schema_version: 1
+name: tagged
+hosts:
+  a: {profile: ideal, stack: {path_mtu_discovery: blackhole}, nics: {eth0: {profile: ideal, )" +
+                               layer + R"(}}}
+  b: {like: a}
+links:
+  - {endpoints: ["a:eth0", "b:eth0"], rate: 100Mbit/s, mtu: )" +
+                               mtu + R"(}
+tests:
+  - {name: t, type: tcp-stream, from: a, to: b, bytes: 100kB, duration: 2s}
+)";
+      const auto test =
+          models::simulate(experiments::parse_experiment(yaml, "test.yaml")).tests.front();
+      return test.ports.at("a:eth0").drops;
+    };
+    INFO(layer);
+    CHECK(dropped("1500B").empty());
+    CHECK(dropped("1499B").count("too-large") == 1);
+  }
+}
+
 TEST_CASE("MTU probing finds its way after some timeouts") {
   const experiments::TestResult found = predict("path_mtu_discovery: blackhole, mtu_probing: on");
   // 1024 B segments, about 3.5 of 20 s lost.
