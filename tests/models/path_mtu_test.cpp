@@ -52,7 +52,7 @@ links:
   - {endpoints: ["a:eth0", "b:eth0"], rate: 100Mbit/s, mtu: )" +
                                mtu + R"(}
 tests:
-  - {name: t, type: tcp-stream, from: a, to: b, bytes: 100kB, duration: 2s}
+  - {name: t, type: tcp-stream, from: a, to: b, duration: 200ms}
 )";
       const auto test =
           models::simulate(experiments::parse_experiment(yaml, "test.yaml")).tests.front();
