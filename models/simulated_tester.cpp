@@ -49,7 +49,9 @@ std::string limit_of(const Subject& subject) {
   constexpr double kBusy = 0.97;
   for (const experiments::Limit& limit : limits)
     if (limit.binds && limit.utilisation >= kBusy &&
-        (limit.resource.starts_with("link ") || limit.resource.starts_with("switch ")))
+        (limit.resource.starts_with("link ") || limit.resource.starts_with("switch ") ||
+         limit.resource.starts_with("bus ") || limit.resource.starts_with("nic ") ||
+         limit.resource.starts_with("cpu ")))
       return limit.resource;
   std::string worst;
   std::int64_t most = 0;

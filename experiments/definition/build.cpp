@@ -39,6 +39,23 @@ void check_stack(BuildContext& context, const std::string& path, const Stack& st
   }
 }
 
+// How many bulk packets a frame or microframe holds at most (USB 1.1 and 2.0, table 5-10; 500 MB/s
+// of SuperSpeed).
+void check_usb(BuildContext& context, const std::string& path, const Bus& bus) {
+  if (bus.generation > 3) {
+    context.error(path + ".generation", fmt::format("USB {} is not modelled", bus.generation),
+                  "write 1 (USB 1.1), 2 (USB 2.0) or 3 (SuperSpeed)");
+    return;
+  }
+  constexpr int kMost[] = {19, 13, 58};
+  const int most = kMost[bus.generation - 1];
+  if (bus.packets && *bus.packets > most)
+    context.error(
+        path + ".packets",
+        fmt::format("{} packets, and USB {} has room for {}", *bus.packets, bus.generation, most),
+        fmt::format("write {} or less", most));
+}
+
 void check_bus(BuildContext& context, const std::string& path, const Bus& bus) {
   if (bus.width != 32 && bus.width != 64) {
     context.error(path + ".width", fmt::format("a bus of {} bits does not exist", bus.width),
@@ -55,6 +72,43 @@ void check_bus(BuildContext& context, const std::string& path, const Bus& bus) {
     context.error(path + ".lanes", fmt::format("a slot of {} lanes does not exist", bus.lanes),
                   "write 1, 2, 4, 8, 12, 16 or 32");
   }
+  if (bus.completion > Bytes(0) && bus.completion < Bytes(64))
+    context.error(
+        path + ".completion",
+        fmt::format("completions of {} B: the boundary is 64 or 128 B", bus.completion.count()),
+        "write 64B or more (PCI Express Base Specification 2.3.1.1)");
+  if (!std::has_single_bit(static_cast<std::uint64_t>(bus.lines.size.count())))
+    context.error(path + ".lines.size",
+                  fmt::format("{} B is no power of two", bus.lines.size.count()),
+                  "write 32B, 64B or 128B");
+  if (bus.type == BusType::usb) check_usb(context, path, bus);
+}
+
+void check_fifo(BuildContext& context, const std::string& path, const Nic& nic) {
+  // Header, tag and checksum (IEEE 802.3 3.2.7).
+  const Bytes frame = nic.mtu + Bytes(14 + 4 + 4);
+  for (const auto& [key, size] :
+       {std::pair{"transmit", nic.fifo.transmit}, std::pair{"receive", nic.fifo.receive}}) {
+    if (size >= frame) continue;
+    context.error(fmt::format("{}.fifo.{}", path, key),
+                  fmt::format("{} B cannot hold a frame of {} B", size.count(), frame.count()),
+                  "a larger FIFO, or a smaller mtu");
+  }
+}
+
+void check_forwarding(BuildContext& context, const std::string& path, const Host& host) {
+  const ForwardCosts& costs = host.forward_costs;
+  if (host.forwarding == Forwarding::none && costs != ForwardCosts{})
+    context.error(path + ".forward_costs", "this host forwards nothing",
+                  "add forwarding: kernel or forwarding: poll-mode");
+  if (costs.cores > host.cpu.cores)
+    context.error(path + ".forward_costs.cores",
+                  fmt::format("{} cores forward, and the host has {}", costs.cores, host.cpu.cores),
+                  "more `cpu: {cores: …}`, or fewer here");
+  if (host.forwarding == Forwarding::poll_mode &&
+      (costs.interrupt > Time{} || costs.interrupts == ForwardInterrupts::per_frame))
+    context.error(path + ".forward_costs.interrupt", "a poll-mode driver takes no interrupts",
+                  "remove it, or write forwarding: kernel");
 }
 
 void build_bonds(BuildContext& context, const std::string& path, Host& host) {
@@ -163,8 +217,12 @@ void build_hosts(BuildContext& context) {
     if (!context.read.diagnostics.touched(path)) {
       check_stack(context, path + ".stack", host.stack);
       check_bus(context, path + ".bus", host.bus);
-      for (const Nic& nic : host.nics)
-        check_encapsulation(context, fmt::format("{}.nics.{}.encapsulation", path, nic.name), nic);
+      check_forwarding(context, path, host);
+      for (const Nic& nic : host.nics) {
+        const std::string place = fmt::format("{}.nics.{}", path, nic.name);
+        check_encapsulation(context, place + ".encapsulation", nic);
+        if (host.bus.type != BusType::none && !nic.ideal) check_fifo(context, place, nic);
+      }
     }
     if (host.nics.size() > kMostNics) {
       context.error(path + ".nics", fmt::format("{} NICs", host.nics.size()),

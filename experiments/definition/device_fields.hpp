@@ -17,16 +17,75 @@ void describe(V& v, Cpu& s) {
 }
 
 template <class V>
+void describe(V& v, LineTimes& s) {
+  v("frame", s.frame, "of each frame");
+  v("line", s.line, "of each line that a frame touches");
+  v("size", s.size, "of a line", FieldRule{.low = 16, .high = 4096});
+}
+
+template <class V>
 void describe(V& v, Bus& s) {
+  constexpr FieldRule kClocks{.high = 1000};
   v("type", s.type, "bus between memory and NICs");
-  v("generation", s.generation, "PCIe generation", FieldRule{.low = 1, .high = 7});
+  v("generation", s.generation, "of PCIe (1 to 7) or USB (1 to 3)",
+    FieldRule{.low = 1, .high = 7});
   v("lanes", s.lanes, "PCIe lanes", FieldRule{.low = 1, .high = 32});
   v("max_payload", s.max_payload, "PCIe maximum payload size", FieldRule{.low = 128, .high = 4096});
   v("max_read_request", s.max_read_request, "PCIe maximum read request size",
     FieldRule{.low = 128, .high = 4096});
+  v("completion", s.completion, "PCIe largest completion of a read; 0: max_payload",
+    FieldRule{.high = 4096});
+  v("outstanding_reads", s.outstanding_reads, "PCIe read requests of a NIC under way at once",
+    FieldRule{.low = 1, .high = 16'384});
+  v("read_latency", s.read_latency, "PCIe, from a read request to its data");
+  v("posted_credits", s.posted_credits, "PCIe writes under way before credits return; 0: any");
+  v("credit_return", s.credit_return, "PCIe, until the credits of a write are back");
   v("clock", s.clock, "conventional PCI clock",
     FieldRule{.low = 1e6, .high = 1e9, .kind = Kind::hertz});
   v("width", s.width, "conventional PCI width in bits", FieldRule{.low = 32, .high = 64});
+  v("burst", s.burst, "conventional PCI data of one transaction",
+    FieldRule{.low = 4, .high = 4096});
+  v("arbitration", s.arbitration, "conventional PCI clocks until the bus is granted", kClocks);
+  v("write_wait", s.write_wait, "conventional PCI clocks until a target takes data", kClocks);
+  v("read_wait", s.read_wait, "conventional PCI clocks until a target has data", kClocks);
+  v("latency_timer", s.latency_timer,
+    "conventional PCI clocks of data in a transaction, on a bus of several NICs",
+    FieldRule{.low = 1, .high = 255});
+  v("packets", s.packets, "USB bulk packets in a frame or microframe, of at most 19, 13 or 58",
+    FieldRule{.low = 1, .high = 58});
+  v("lines", s.lines, "memory that takes frames line by line");
+}
+
+template <class V>
+void describe(V& v, Fifo& s) {
+  constexpr FieldRule kMemory{.low = 1536, .high = 1e9};
+  v("transmit", s.transmit, "for frames on their way from memory", kMemory);
+  v("receive", s.receive, "for frames on their way to memory", kMemory);
+  v("threshold", s.threshold, "of a frame that is sent before all of it is here; 0: all of it",
+    FieldRule{.high = 65'557});
+}
+
+template <class V>
+void describe(V& v, Dma& s) {
+  v("descriptor", s.descriptor, "size of a descriptor", FieldRule{.high = 256});
+  v("batch", s.batch, "descriptors read or written at once, and frames a doorbell",
+    FieldRule{.low = 1, .high = 1024});
+  v("fcs", s.fcs, "received frames keep their checksum in memory");
+  v("header", s.header, "USB: before each frame", FieldRule{.high = 256});
+  v("aggregate", s.aggregate, "USB: several frames in a transfer, none padded");
+  v("receive_frame", s.receive_frame, "the device's own time for a received frame");
+  v("transmit_frame", s.transmit_frame, "the device's own time for a sent frame");
+}
+
+template <class V>
+void describe(V& v, ForwardCosts& s) {
+  v("frame", s.frame, "of each frame, on one core");
+  v("line", s.line, "of each 64 bytes that a frame begins");
+  v("interrupt", s.interrupt, "of an interrupt (kernel)");
+  v("interrupts", s.interrupts, "polling: while there is work, none; or one for each frame");
+  v("backlog", s.backlog, "frames between interrupt and forwarding, with one for each frame",
+    FieldRule{.low = 1, .high = 1'000'000});
+  v("cores", s.cores, "that forward; 0: all", FieldRule{.high = 4096});
 }
 
 template <class V>
@@ -173,6 +232,10 @@ void describe(V& v, Nic& s) {
     inner("tx", s.transmit_coalescing, "of sent frames");
   });
   v("offloads", s.offloads, "work the NIC takes over");
+  v("fifo", s.fifo, "its memory between bus and wire");
+  v("dma", s.dma, "how it moves frames over the bus");
+  v("queues", s.queues, "receive queues over which a router's flows are spread (RSS)",
+    FieldRule{.low = 1, .high = 1024});
   v("vlan", s.vlan, "802.1Q tag on everything it sends", kVlanId);
   v("encapsulation", s.encapsulation,
     "around the IP packets it sends, from the packet outwards: [vxlan, {esp: {cipher: gcm}}]");
@@ -195,6 +258,7 @@ void describe(V& v, Host& s) {
   v("nics", s.nics, "network interfaces by name");
   v("bonds", s.bonds, "NICs that act as one (LACP), by name");
   v("forwarding", s.forwarding, "makes the host a router");
+  v("forward_costs", s.forward_costs, "what forwarding a frame costs");
   v("hash", s.hash, "by what it spreads flows over bonds and equal paths");
   v("cost", s.cost_eur, "price of one", kMoney);
   v.later({"disk"});

@@ -30,18 +30,39 @@ struct Cpu {
   bool operator==(const Cpu&) const = default;
 };
 
-enum class BusType { none, pci, pcie };
+enum class BusType { none, pci, pcie, usb };
 
-/// The bus between memory and NICs. For now a station of zero cost: `check` compares its width with
-/// its NICs, and the path goes through it.
+/// Memory behind a bus that takes frames line by line: `frame` for each and `line` for every line it
+/// touches, in either direction. Zero: memory is no slower than the bus.
+struct LineTimes {
+  Time frame{};
+  Time line{};
+  Bytes size{64};
+  bool operator==(const LineTimes&) const = default;
+};
+
+/// The bus between memory and NICs, which all of a host's NICs share. What a frame costs on it is
+/// computed in bus_capacity.hpp. Without a type it costs nothing.
 struct Bus {
   BusType type = BusType::none;
-  int generation = 3;             ///< PCIe
+  int generation = 3;             ///< PCIe 1 to 7; USB 1, 2, 3
   int lanes = 8;                  ///< PCIe
   Bytes max_payload{256};         ///< PCIe
   Bytes max_read_request{512};    ///< PCIe
+  Bytes completion{0};            ///< PCIe: largest read completion; 0: max_payload
+  int outstanding_reads = 32;     ///< PCIe: read requests of a NIC under way at once
+  Time read_latency = Time::nanoseconds(600);  ///< PCIe: from a read request to its data
+  Bytes posted_credits{0};        ///< PCIe: writes under way before credits return; 0: any number
+  Time credit_return = Time::nanoseconds(200);  ///< PCIe: until a write's credits are back
   std::int64_t clock = 33'333'333;  ///< conventional PCI, Hz
   int width = 32;                 ///< conventional PCI, bits
+  Bytes burst{64};                ///< conventional PCI: data of one transaction
+  int arbitration = 2;            ///< conventional PCI: clocks until the bus is granted
+  int write_wait = 2;             ///< conventional PCI: clocks until the first word is taken
+  int read_wait = 12;             ///< conventional PCI: clocks until the first word is there
+  int latency_timer = 32;         ///< conventional PCI: clocks of data while another NIC may wait
+  std::optional<int> packets;     ///< USB: bulk packets in a frame (1) or microframe (2, 3)
+  LineTimes lines;
   bool operator==(const Bus&) const = default;
 };
 
@@ -61,6 +82,28 @@ struct Offloads {
   bool operator==(const Offloads&) const = default;
 };
 
+/// Memory of a NIC, in which frames lie between the bus and the wire.
+struct Fifo {
+  Bytes transmit{65536};
+  Bytes receive{65536};
+  /// Sends begin when so much of a frame is here; 0: when all of it is. A wire that then runs out
+  /// of data has sent a broken frame, and the driver raises it (transmit underrun).
+  Bytes threshold{0};
+  bool operator==(const Fifo&) const = default;
+};
+
+/// How a NIC moves frames between memory and its FIFOs.
+struct Dma {
+  Bytes descriptor{16};
+  int batch = 4;                  ///< descriptors read or written back, frames a doorbell tells of
+  bool fcs = false;               ///< writes the checksum of received frames into memory too
+  Bytes header{0};                ///< USB: that the device puts before a frame
+  bool aggregate = false;         ///< USB: several frames in a transfer, none padded to a packet
+  Time receive_frame{};           ///< the device's own time for a frame, whatever its size …
+  Time transmit_frame{};
+  bool operator==(const Dma&) const = default;
+};
+
 struct Nic {
   std::string name;
   std::string profile;
@@ -72,6 +115,9 @@ struct Nic {
   Coalescing transmit_coalescing;
   Coalescing receive_coalescing;
   Offloads offloads;
+  Fifo fifo;
+  Dma dma;
+  int queues = 1;                 ///< receive queues over which a router's flows are spread (RSS)
   std::optional<int> vlan;        ///< 802.1Q tag on everything it sends
   std::vector<Encapsulation> encapsulation;  ///< around what it sends, from the packet outwards
   bool ideal = false;             ///< costs and holds nothing (a tester)
@@ -81,6 +127,18 @@ struct Nic {
 };
 
 enum class Forwarding { none, kernel, poll_mode };
+enum class ForwardInterrupts { polling, per_frame };
+
+/// What forwarding a frame costs one core of a router.
+struct ForwardCosts {
+  Time frame{};                   ///< of each
+  Time line{};                    ///< of each 64 bytes that it begins
+  Time interrupt{};               ///< kernel: of an interrupt
+  ForwardInterrupts interrupts = ForwardInterrupts::polling;
+  int backlog = 300;              ///< kernel, per-frame: frames between interrupt and forwarding
+  int cores = 0;                  ///< that forward; 0: all
+  bool operator==(const ForwardCosts&) const = default;
+};
 
 /// By what a node chooses among links that lead equally far: every flow by itself (addresses and
 /// ports), or all between two hosts alike (addresses).
@@ -103,6 +161,7 @@ struct Host {
   std::vector<Nic> nics;
   std::vector<Bond> bonds;
   Forwarding forwarding = Forwarding::none;
+  ForwardCosts forward_costs;
   FlowHash hash = FlowHash::flow;
   std::optional<double> cost_eur;
   bool operator==(const Host&) const = default;

@@ -56,8 +56,13 @@ inline constexpr Word kHyStartWords[] = {
 inline constexpr Word kPathMtuWords[] = {{"on", int(PathMtuDiscovery::on)},
                                          {"off", int(PathMtuDiscovery::off)},
                                          {"blackhole", int(PathMtuDiscovery::blackhole)}};
-inline constexpr Word kBusWords[] = {
-    {"none", int(BusType::none)}, {"pci", int(BusType::pci)}, {"pcie", int(BusType::pcie)}};
+inline constexpr Word kBusWords[] = {{"none", int(BusType::none)},
+                                     {"pci", int(BusType::pci)},
+                                     {"pcie", int(BusType::pcie)},
+                                     {"usb", int(BusType::usb)}};
+inline constexpr Word kForwardInterruptWords[] = {
+    {"polling", int(ForwardInterrupts::polling)},
+    {"per-frame", int(ForwardInterrupts::per_frame)}};
 inline constexpr Word kForwardingWords[] = {{"none", int(Forwarding::none)},
                                             {"kernel", int(Forwarding::kernel)},
                                             {"poll-mode", int(Forwarding::poll_mode)}};
@@ -134,6 +139,7 @@ inline std::span<const Word> words_of(HyStart) { return kHyStartWords; }
 inline std::span<const Word> words_of(PathMtuDiscovery) { return kPathMtuWords; }
 inline std::span<const Word> words_of(BusType) { return kBusWords; }
 inline std::span<const Word> words_of(Forwarding) { return kForwardingWords; }
+inline std::span<const Word> words_of(ForwardInterrupts) { return kForwardInterruptWords; }
 inline std::span<const Word> words_of(SwitchForwarding) { return kSwitchForwardingWords; }
 inline std::span<const Word> words_of(BufferPolicy) { return kBufferPolicyWords; }
 inline std::span<const Word> words_of(Duplex) { return kDuplexWords; }

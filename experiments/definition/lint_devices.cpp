@@ -96,6 +96,7 @@ void nic_without_link(Lint& lint) {
 void bus_narrower_than_nics(Lint& lint, const Host& host, int index) {
   double sum = 0, fastest = 0;
   std::string fastest_name;
+  const Nic* widest = nullptr;
   Bytes packet{0};
   for (std::size_t n = 0; n < host.nics.size(); ++n) {
     const Link* link = lint.link_at(index, static_cast<int>(n));
@@ -105,13 +106,14 @@ void bus_narrower_than_nics(Lint& lint, const Host& host, int index) {
     packet = std::max(packet, host.nics[n].mtu);
     if (rate <= fastest) continue;
     fastest = rate;
+    widest = &host.nics[n];
     fastest_name = nic_name(host, host.nics[n]);
   }
   if (sum <= 0) return;
   const Bytes frame = kEthernetHeader + packet;  // the FCS, preamble and gap stay on the wire
   const double crosses = static_cast<double>(frame.count()) /
                          static_cast<double>(wire_size(frame_of_packet(packet)).count());
-  const BusCapacity bus = bus_capacity(host.bus, frame);
+  const BusCapacity bus = bus_capacity(host.bus, frame, *widest);
   const auto usable = static_cast<double>(bus.usable.bits_per_second());
   if (sum * crosses <= usable) return;
   const bool alone = fastest * crosses > usable;
@@ -125,11 +127,45 @@ void bus_narrower_than_nics(Lint& lint, const Host& host, int index) {
                                      : "more lanes or a later generation");
 }
 
+// A search finds out what a device can do: that it can do less than its lines is no mistake.
+bool is_under_test(const Lint& lint, const std::string& device) {
+  const std::vector<Test>& tests = lint.experiment().tests;
+  return std::any_of(tests.begin(), tests.end(),
+                     [&](const Test& test) { return test.device == device; });
+}
+
 void buses_narrower_than_nics(Lint& lint) {
   const std::vector<Host>& hosts = lint.experiment().hosts;
   for (std::size_t h = 0; h < hosts.size(); ++h)
-    if (hosts[h].bus.type != BusType::none)
+    if (hosts[h].bus.type != BusType::none && !is_under_test(lint, hosts[h].name))
       bus_narrower_than_nics(lint, hosts[h], static_cast<int>(h));
+}
+
+// Cores that forward and NICs that receive the shortest frames at line rate.
+void router_slower_than_nics(Lint& lint, const Host& host, int index) {
+  const ForwardCosts& costs = host.forward_costs;
+  const Time frame = costs.frame + costs.line;
+  if (host.forwarding == Forwarding::none || frame == Time{}) return;
+  double arriving = 0;
+  for (std::size_t n = 0; n < host.nics.size(); ++n)
+    if (const Link* link = lint.link_at(index, static_cast<int>(n)); link != nullptr)
+      arriving += static_cast<double>(link->rate.bits_per_second()) /
+                  static_cast<double>(wire_size(Bytes(64)).bits());
+  const int cores = costs.cores > 0 ? costs.cores : host.cpu.cores;
+  const double most = cores / frame.seconds();
+  if (most >= arriving) return;
+  lint.warn("hosts." + host.name + ".forward_costs",
+            fmt::format("{} cores forward at most {:.4g} frames/s, and {:.4g} frames/s of 64 B can "
+                        "arrive",
+                        cores, most, arriving),
+            "expect loss of short frames at line rate; more cores, or a faster path");
+}
+
+void routers_slower_than_nics(Lint& lint) {
+  const std::vector<Host>& hosts = lint.experiment().hosts;
+  for (std::size_t h = 0; h < hosts.size(); ++h)
+    if (!is_under_test(lint, hosts[h].name))
+      router_slower_than_nics(lint, hosts[h], static_cast<int>(h));
 }
 
 void interrupt_later_than_ring(Lint& lint) {
@@ -209,15 +245,8 @@ void buffer_below_a_frame(Lint& lint, const Switch& device, const LinkedPorts& p
             fmt::format("room for some frames, {} B and more", 4 * ports.largest_frame.count()));
 }
 
-// A search finds out what a device can do: that it can do less than its lines is no mistake.
-bool is_under_test(const Lint& lint, const Switch& device) {
-  const std::vector<Test>& tests = lint.experiment().tests;
-  return std::any_of(tests.begin(), tests.end(),
-                     [&](const Test& test) { return test.device == device.name; });
-}
-
 void fabric_oversubscribed(Lint& lint, const Switch& device, const LinkedPorts& ports) {
-  if (is_under_test(lint, device)) return;
+  if (is_under_test(lint, device.name)) return;
   if (device.fabric_rate) {
     const auto fabric = static_cast<double>(device.fabric_rate->bits_per_second());
     if (fabric < ports.rate_sum)
@@ -245,6 +274,7 @@ void lint_devices(Lint& lint) {
   nic_without_link(lint);
   oversubscribed_uplinks(lint);
   buses_narrower_than_nics(lint);
+  routers_slower_than_nics(lint);
   interrupt_later_than_ring(lint);
   segmentation_without_checksum(lint);
   const std::vector<LinkedPorts> ports = linked_ports(lint);

@@ -115,6 +115,12 @@ class Wire {
     wire_bytes_ += wire_bytes;
     busy_ += busy;
   }
+  /// Part of a frame goes on the wire from `from` to `to`, and nothing of it is of use.
+  void put_fragment(Time from, Time to, std::uint32_t wire_bytes) {
+    busy_ += to - from;
+    wire_bytes_ += wire_bytes;
+    free_at_ = later(free_at_, to + gap_);
+  }
   /// Counts what an EgressPort did in front of this wire.
   void count_drop(Drop cause) { ++drops_[static_cast<std::size_t>(cause)]; }
   void note_queue(std::int64_t bytes) {

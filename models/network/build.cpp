@@ -95,6 +95,7 @@ bool Network::decides_late(const experiments::Link& link, int from_end) const {
   for (const experiments::LinkEvent& event : experiment_.events)
     if (event.link == index) return true;
   const experiments::PortRef& from = link.ends[from_end];
+  if (from.kind == NodeKind::host && receive_dma_[nic_index(from.node, from.port)]) return true;
   return from.kind == NodeKind::switch_ ? experiment_.switches[from.node].pause.has_value()
                                         : experiment_.hosts[from.node].nics[from.port].pause;
 }
@@ -115,7 +116,9 @@ void Network::build_port(const experiments::Link& link, int from_end, std::uint6
   auto port = std::make_unique<EgressPort>(static_cast<std::uint32_t>(source),
                                            EgressQueue(spec, link.rate, random));
   random_ = random_ || port->queue.random();
-  observe(port->queue);
+  if (from.kind == NodeKind::host && !experiments::is_shared(link)) add_dma(*port, from);
+  port->plain = port->dma && !link.queue && !egress_of(experiment_, link, from_end);
+  if (!port->plain) observe(port->queue);
   if (link.queue) {
     port->memory = link.queue->count();
   } else if (link.egress) {
@@ -186,7 +189,12 @@ Network::Junction Network::junction_at(const experiments::PortRef& port) const {
     junction.kind = Junction::Kind::hub;
   } else {
     junction.nic = nic_index(port.node, port.port);
-    junction.moderated = nics_[junction.nic].moderated();
+    using Landing = Junction::Landing;
+    const bool bus = receive_dma_[junction.nic] != nullptr;
+    junction.landing = bus                               ? Landing::bus
+                       : nics_[junction.nic].moderated() ? Landing::gather
+                                                         : Landing::hand_up;
+    junction.detour = bus || !routers_[port.node].cores.empty();
   }
   return junction;
 }
@@ -425,6 +433,7 @@ Network::Network(const NetworkConfig& config) : config_(config), experiment_(*co
     first_nic_.push_back(static_cast<std::uint32_t>(nics_.size()));
     for (const experiments::Nic& nic : host.nics) nics_.emplace_back(nic);
   }
+  build_hosts();
   build_wires();
   build_media();
   build_tests();
@@ -432,7 +441,8 @@ Network::Network(const NetworkConfig& config) : config_(config), experiment_(*co
   datagram_base_ = end_base_ + static_cast<std::uint32_t>(ends_.size());
   nic_base_ = datagram_base_ + static_cast<std::uint32_t>(datagram_flows_.size());
   test_base_ = nic_base_ + static_cast<std::uint32_t>(nics_.size());
-  engine_.emplace(test_base_ + static_cast<std::uint32_t>(config_.tests.size()));
+  core_base_ = test_base_ + static_cast<std::uint32_t>(config.tests.size());
+  engine_.emplace(core_base_ + static_cast<std::uint32_t>(core_hosts_.size()));
   if (config.capture != nullptr) {
     capture_ =
         std::make_unique<Capture>(*config.capture, experiment_, config.tests, config.job, *this);

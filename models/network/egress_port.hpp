@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "models/link/backlog.hpp"
+#include "models/nic/dma.hpp"
 #include "models/queue/egress_queue.hpp"
 #include "models/switch/shared_buffer.hpp"
 #include "sim/ring.hpp"
@@ -40,6 +41,10 @@ struct EgressPort {
   SharedBuffer* buffer = nullptr;
   std::size_t buffer_port = 0;
 
+  /// Of a host with a bus: fetches frames before they can be sent.
+  std::optional<TransmitDma> dma{};
+  bool plain = false;  ///< there is only a bus to decide about
+
   /// At a shared medium: which, and as which of its stations.
   static constexpr std::uint32_t kNone = ~0u;
   std::uint32_t medium = kNone, station = 0;
@@ -63,7 +68,7 @@ struct EgressPort {
     return next;
   }
   /// Frames this port answers for.
-  std::int64_t holds() const { return queue.frames(); }
+  std::int64_t holds() const { return queue.frames() + (dma && dma->again ? 1 : 0); }
 };
 
 /// What arrived at a switch over one wire and has not left it, by priority group: what PAUSE frames

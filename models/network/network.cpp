@@ -51,7 +51,8 @@ inline void Network::arrive(Time now, std::uint32_t index, PacketHandle handle, 
   const Junction& at = junctions_[index];
   const std::uint32_t next = hops_[++packet.hop];
   if (next == kArrived) {
-    if (at.moderated) return enqueue(now, at.nic, handle);
+    if (at.landing == Junction::Landing::gather) return enqueue(now, at.nic, handle);
+    if (at.landing != Junction::Landing::hand_up) return land(now, at.nic, handle, packet);
     return hand_up(now, handle, packet);
   }
   Time ready = packet.tail + at.latency;
@@ -59,6 +60,7 @@ inline void Network::arrive(Time now, std::uint32_t index, PacketHandle handle, 
     if (packet.hop < reframed_.size()) change_framing(packet);
     if (at.kind == Junction::Kind::other_switch)
       return through_switch(now, switches_[at.node], wires_[index], next, {handle, packet});
+    if (at.detour) return pass_host(now, at.nic, handle, packet);
     ready = stations_[at.node].transmit(stations_[at.node].receive(now));
   }
   transmit(now, next, {handle, packet}, ready);
@@ -142,6 +144,10 @@ inline void Network::dispatch(const sim::Event& event) {
       return on_link_event(now, event.target, event.argument != 0);
     case Kind::round:
       return open_barrier(now, event.target);
+    case Kind::dma:
+      return on_dma(now, event.target);
+    case Kind::forward:
+      return on_forwarded(now, event.target);
   }
 }
 
@@ -459,6 +465,10 @@ void Network::check_conservation() {
   for (const auto& port : ports_)
     if (port) held += port->holds();
   for (const auto& medium : media_) held += medium->domain.holds();
+  for (const auto& dma : receive_dma_)
+    if (dma) held += dma->holds();
+  for (const Router& router : routers_)
+    for (const ForwardingCore& core : router.cores) held += core.holds();
   held += between_ports_;
   LINERATE_CHECK(held == static_cast<std::int64_t>(packets_.live()),
                  "every packet is delivered, dropped or still somewhere");

@@ -13,12 +13,15 @@
 #include "experiments/definition/experiment.hpp"
 #include "experiments/definition/topology.hpp"
 #include "models/capture/capture.hpp"
+#include "models/host/forwarder.hpp"
+#include "models/host/host_bus.hpp"
 #include "models/host/station.hpp"
 #include "models/link/collision_domain.hpp"
 #include "models/link/wire.hpp"
 #include "models/network/egress_port.hpp"
 #include "models/network/flow.hpp"
 #include "models/network/packet.hpp"
+#include "models/nic/dma.hpp"
 #include "models/nic/receive_queue.hpp"
 #include "models/switch/shared_buffer.hpp"
 #include "sim/engine.hpp"
@@ -78,7 +81,19 @@ class Network {
   /// Wire 2i+e is link i with its end e transmitting.
   const std::vector<Wire>& wires() const { return wires_; }
   const std::vector<Sample>& samples(std::uint32_t test) const { return samples_[test]; }
-  std::int64_t receive_drops(std::uint32_t nic) const { return nics_[nic].drops(); }
+  /// Frames a NIC lost because no descriptor was free.
+  std::int64_t receive_drops(std::uint32_t nic) const {
+    return nics_[nic].drops() + forward_drops_[nic].ring;
+  }
+  /// Frames lost behind the interrupt that announced them.
+  std::int64_t backlog_drops(std::uint32_t nic) const { return forward_drops_[nic].backlog; }
+  /// The bus of a host and the receiving end of a NIC at it; null without one.
+  const HostBus* bus(std::uint32_t host) const { return buses_[host].get(); }
+  const ReceiveDma* receive_dma(std::uint32_t nic) const { return receive_dma_[nic].get(); }
+  /// The cores of a host that forward frames, if that costs anything.
+  const std::vector<ForwardingCore>& forwarding_cores(std::uint32_t host) const {
+    return routers_[host].cores;
+  }
   /// Index of a host's NIC among all NICs.
   std::uint32_t nic_index(int host, int nic) const { return first_nic_[host] + nic; }
   /// How long the fabric of a switch has been busy, if it limits.
@@ -123,6 +138,8 @@ class Network {
     link_event,
     round,
     medium,
+    dma,
+    forward,
   };
 
   /// What a wire leads to.
@@ -131,9 +148,12 @@ class Network {
     enum class Kind : std::uint8_t { plain_switch, other_switch, host, hub };
     Kind kind = Kind::host;
     std::uint32_t node = 0;
-    bool moderated = false;  ///< of a host: its NIC gathers frames before it interrupts
-    std::uint32_t nic = 0;   ///< of a host: index among all NICs
-    Time latency{};          ///< of a plain switch
+    /// Of a host: what a frame for it meets. A NIC can gather frames before it interrupts.
+    enum class Landing : std::uint8_t { hand_up, gather, bus };
+    Landing landing = Landing::hand_up;
+    bool detour = false;    ///< of a host: what passes it crosses a bus or takes a core's time
+    std::uint32_t nic = 0;  ///< of a host: index among all NICs
+    Time latency{};         ///< of a plain switch
   };
   struct SwitchState {
     Time latency{};
@@ -151,6 +171,25 @@ class Network {
     std::vector<std::uint32_t> wires;  ///< by station: what it transmits on
     Time wakes = Time::never();        ///< when its pending event is due
     bool running = false;              ///< its reports are being heeded
+  };
+
+  /// The cores of a host that forwards, and what a frame costs them.
+  struct Router {
+    std::vector<ForwardingCore> cores;
+    std::uint32_t first_core = 0;            ///< number of the first among all routers'
+    std::vector<std::uint32_t> first_queue;  ///< by NIC: among the host's receive queues
+    // Of the frame forwarded last; most are like the one before.
+    std::uint32_t last_bytes = 0, last_wire = 0;
+    std::uint32_t last_nic = 0;
+    Time last_cost{};
+  };
+  /// Frames a router lost of those a NIC received.
+  struct ForwardDrops {
+    std::int64_t ring = 0, backlog = 0;
+  };
+  /// Which NIC of which host.
+  struct NicPlace {
+    std::uint32_t host = 0, nic = 0;
   };
 
   /// The flows of one test stand together: [first, end) of either kind.
@@ -171,6 +210,9 @@ class Network {
 
   // Building (build.cpp).
   void build_switches();
+  void build_hosts();
+  void build_router(std::uint32_t host);
+  void add_dma(EgressPort& port, const experiments::PortRef& from);
   void build_wires();
   void build_port(const experiments::Link& link, int from_end, std::uint64_t source);
   Junction junction_at(const experiments::PortRef& port) const;
@@ -211,6 +253,7 @@ class Network {
   std::uint32_t datagram_source(std::uint32_t flow) const { return datagram_base_ + flow; }
   std::uint32_t nic_source(std::uint32_t nic) const { return nic_base_ + nic; }
   std::uint32_t test_source(std::uint32_t test) const { return test_base_ + test; }
+  std::uint32_t core_source(std::uint32_t core) const { return core_base_ + core; }
 
   /// What became of a frame that was handed down; small enough to be returned in registers.
   struct HandedDown {
@@ -239,7 +282,7 @@ class Network {
   Drop enter_port(Time now, std::uint32_t wire, sim::SlotPool<Packet>::Taken frame);
   bool admits(Time now, EgressPort& port, const Packet& packet);
   void serve_port(Time now, EgressPort& port);
-  void launch(Time now, EgressPort& port, const QueuedFrame& frame);
+  void launch(Time now, EgressPort& port, const QueuedFrame& frame, Time not_before = Time{});
   void drop_evicted(Time now, EgressPort& port);
   void release_memory(Time now, EgressPort& port, const Packet& packet);
   bool leaves_its_host(const Packet& packet) const;
@@ -259,6 +302,19 @@ class Network {
   void on_link_event(Time now, std::uint32_t event, bool ends);
   void take_down(Time now, EgressPort& port);
   void bring_up(Time now, EgressPort& port);
+
+  // Buses and routers (hosts.cpp).
+  void land(Time now, std::uint32_t nic, PacketHandle handle, Packet& packet);
+  void on_dma(Time now, std::uint32_t nic);
+  void run_dma(Time now, std::uint32_t nic);
+  void in_memory(Time now, std::uint32_t nic, PacketHandle handle);
+  void pass_host(Time now, std::uint32_t nic, PacketHandle handle, Packet& packet);
+  Time forwarding_time(Router& router, std::uint32_t nic, const Packet& packet);
+  void on_forwarded(Time now, std::uint32_t core);
+  void wake_core(std::uint32_t core);
+  ForwardingCore& core(std::uint32_t index);
+  void serve_dma(Time now, EgressPort& port);
+  void fetch(Time now, EgressPort& port, const QueuedFrame& frame);
 
   // Shared media (media.cpp).
   void build_media();
@@ -303,6 +359,12 @@ class Network {
   std::vector<HostStations> stations_;
   std::vector<std::uint32_t> first_nic_;
   std::vector<ReceiveQueue> nics_;
+  std::vector<NicPlace> nic_places_;
+  std::vector<std::unique_ptr<HostBus>> buses_;           // by host; null without one
+  std::vector<std::unique_ptr<ReceiveDma>> receive_dma_;  // by NIC; null without a bus
+  std::vector<ForwardDrops> forward_drops_;               // by NIC
+  std::vector<Router> routers_;                           // by host
+  std::vector<std::uint32_t> core_hosts_;                 // of every router's cores
   std::vector<Wire> wires_;
   std::vector<Junction> junctions_;                 // by wire
   std::vector<std::unique_ptr<EgressPort>> ports_;  // by wire, of those that decide late
@@ -326,7 +388,7 @@ class Network {
   sim::SlotPool<Packet> packets_;
   std::optional<sim::Engine<Network>> engine_;
   std::unique_ptr<Capture> capture_;
-  std::uint32_t end_base_ = 0, datagram_base_ = 0, nic_base_ = 0, test_base_ = 0;
+  std::uint32_t end_base_ = 0, datagram_base_ = 0, nic_base_ = 0, test_base_ = 0, core_base_ = 0;
   std::int64_t unfinished_ = 0;  // foreground flows
   Time last_progress_{};         // when payload last reached an application
   bool random_ = false;

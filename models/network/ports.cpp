@@ -1,6 +1,7 @@
 // Ports that decide late: the way of a frame through an EgressPort, flow control between ports, and
 // links that change while the network runs.
 #include <algorithm>
+#include <utility>
 
 #include "models/network/network.hpp"
 
@@ -72,6 +73,7 @@ bool Network::admits(Time now, EgressPort& port, const Packet& packet) {
 // Sends what can be sent now and arranges for being called when more can.
 void Network::serve_port(Time now, EgressPort& port) {
   if (port.medium != EgressPort::kNone) return serve_station(now, port);
+  if (port.dma) return serve_dma(now, port);
   Wire& wire = wires_[port.wire];
   while (!port.down && !(port.queue.empty() && port.control.empty())) {
     if (wire.idle_from() > now) return wake_port(port, wire.idle_from());
@@ -90,17 +92,17 @@ void Network::serve_port(Time now, EgressPort& port) {
   }
 }
 
-void Network::launch(Time now, EgressPort& port, const QueuedFrame& frame) {
+void Network::launch(Time now, EgressPort& port, const QueuedFrame& frame, Time not_before) {
   Packet& packet = packets_.get(frame.packet);
   packet.segment.ecn = frame.ecn;
   release_memory(now, port, packet);
   const bool first_hop = leaves_its_host(packet);
   const std::uint32_t sender = packet.receiver ^ 1u;
   const Bytes ip_bytes = first_hop ? ip_size(packet) : Bytes(0);
-  const Wire::Sent sent = wires_[port.wire].put(now, frame.packet, packet);
+  const Wire::Sent sent = wires_[port.wire].put(now, frame.packet, packet, not_before);
   if (port.buffer)
     port.buffer->store(port.buffer_port, sent.departure, frame.bytes);
-  else if (port.memory)
+  else if (port.memory || port.dma)
     port.leaving.add(sent.departure, frame.bytes);
   if (sent.drop != Drop::none)
     packets_.release(frame.packet);
@@ -312,6 +314,10 @@ void Network::take_down(Time now, EgressPort& port) {
     release_memory(now, port, packet);
     let_go(now, packet);
     packets_.release(frame->packet);
+  }
+  if (port.dma && port.dma->again) {
+    packets_.release(std::exchange(port.dma->again, std::nullopt)->packet);
+    wire.count_drop(Drop::down);
   }
   drop_evicted(now, port);
   port.control.clear();

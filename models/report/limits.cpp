@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "experiments/definition/bus_capacity.hpp"
 #include "experiments/definition/shared_medium.hpp"
 #include "experiments/results/quantity.hpp"
 #include "models/report/report.hpp"
@@ -145,6 +146,83 @@ void add_fabrics(const Subject& s, std::vector<Limit>& limits) {
   }
 }
 
+// A direction of a host's bus, with what crosses it for tests beside this one.
+void add_bus(const Subject& s, std::uint32_t index, double span, std::vector<Limit>& limits) {
+  const HostBus* bus = s.network.bus(index);
+  if (bus == nullptr) return;
+  const experiments::Host& host = s.experiment.hosts[index];
+  const std::string parameter =
+      fmt::format("hosts.{}.bus.{}", host.name,
+                  host.bus.type == experiments::BusType::pcie  ? "lanes"
+                  : host.bus.type == experiments::BusType::usb ? "generation"
+                                                               : "clock");
+  const std::string name = experiments::bus_name(host.bus);
+  const auto add = [&](const char* direction, const char* what, Time busy) {
+    limits.push_back(make_limit(
+        s, fmt::format("bus {}{}", host.name, direction), busy.seconds() / span,
+        fmt::format("{}: share of the time in which it moves {}, their descriptors and doorbells",
+                    name, what),
+        parameter));
+  };
+  if (bus->half_duplex()) {
+    add("", "frames either way", bus->busy_up());
+  } else {
+    add(" to memory", "received frames", bus->busy_up());
+    add(" from memory", "frames to send", bus->busy_down());
+  }
+  const Time lines = later(bus->memory_writes(), bus->memory_reads());
+  if (lines == Time{}) return;
+  limits.push_back(
+      make_limit(s, fmt::format("bus {} memory", host.name), lines.seconds() / span,
+                 fmt::format("share of the time in which memory takes or gives lines of {} B",
+                             host.bus.lines.size.count()),
+                 fmt::format("hosts.{}.bus.lines", host.name)));
+}
+
+// The NIC's own pace, where it has one.
+void add_nics(const Subject& s, std::uint32_t index, double span, std::vector<Limit>& limits) {
+  const experiments::Host& host = s.experiment.hosts[index];
+  for (std::uint32_t n = 0; n < host.nics.size(); ++n) {
+    const ReceiveDma* dma =
+        s.network.receive_dma(s.network.nic_index(static_cast<int>(index), static_cast<int>(n)));
+    if (dma == nullptr || dma->busy() == Time{}) continue;
+    limits.push_back(make_limit(
+        s, fmt::format("nic {}:{}", host.name, host.nics[n].name), dma->busy().seconds() / span,
+        "share of the time in which its receiving engine works or waits for the bus",
+        fmt::format("hosts.{}.nics.{}.dma", host.name, host.nics[n].name)));
+  }
+}
+
+void add_forwarding(const Subject& s, std::uint32_t index, double span,
+                    std::vector<Limit>& limits) {
+  const std::vector<ForwardingCore>& cores = s.network.forwarding_cores(index);
+  const experiments::Host& host = s.experiment.hosts[index];
+  for (std::size_t core = 0; core < cores.size(); ++core)
+    limits.push_back(make_limit(
+        s, fmt::format("cpu {} core {} forwarding", host.name, core),
+        cores[core].busy().seconds() / span,
+        fmt::format("{} frames forwarded; {:.1f} % of the time goes to interrupts",
+                    cores[core].forwarded(), 100 * cores[core].interrupted().seconds() / span),
+        fmt::format("hosts.{}.forward_costs.frame", host.name)));
+}
+
+// The hosts at the ends of what the test's data crosses.
+void add_hosts(const Subject& s, std::vector<Limit>& limits) {
+  const double span = active_span(s).span().seconds();
+  if (span <= 0) return;
+  std::vector<bool> seen(s.experiment.hosts.size());
+  for (const std::uint32_t wire : data_wires(s))
+    for (const experiments::PortRef& end : s.experiment.links[wire / 2].ends) {
+      if (end.kind != experiments::NodeKind::host || seen[static_cast<std::size_t>(end.node)])
+        continue;
+      seen[static_cast<std::size_t>(end.node)] = true;
+      const auto host = static_cast<std::uint32_t>(end.node);
+      add_bus(s, host, span, limits);
+      add_nics(s, host, span, limits);
+      add_forwarding(s, host, span, limits);
+    }
+}
+
 struct Sender {
   const TcpEnd& end;
   const TcpEnd& peer;
@@ -235,7 +313,8 @@ void add_waits(const Subject& s, std::vector<Limit>& limits) {
 
 bool is_line(const Limit& limit) {
   return limit.resource.rfind("link ", 0) == 0 || limit.resource.rfind("switch ", 0) == 0 ||
-         limit.resource.rfind("medium ", 0) == 0;
+         limit.resource.rfind("medium ", 0) == 0 || limit.resource.rfind("bus ", 0) == 0 ||
+         limit.resource.rfind("nic ", 0) == 0 || limit.resource.rfind("cpu ", 0) == 0;
 }
 
 void add_application(const Subject& s, std::vector<Limit>& limits) {
@@ -277,6 +356,7 @@ std::vector<Limit> limits_of(const Subject& s, double goodput) {
   add_links(s, goodput, limits);
   add_media(s, goodput, limits);
   add_fabrics(s, limits);
+  add_hosts(s, limits);
   const std::size_t links = limits.size();
   add_waits(s, limits);
   add_application(s, limits);

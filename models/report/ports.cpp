@@ -43,7 +43,10 @@ experiments::PortCounters counters_of(const Subject& s, std::uint32_t index) {
     const auto drop = static_cast<Drop>(cause);
     if (wire.drops(drop) > 0) counters.drops[name_of(drop)] = wire.drops(drop);
   }
-  if (const EgressPort* port = s.network.port(index)) add_queue_use(port->queue, counters);
+  const EgressPort* port = s.network.port(index);
+  if (port != nullptr && !port->plain) add_queue_use(port->queue, counters);
+  if (port != nullptr && port->dma && port->dma->underruns() > 0)
+    counters.figures["underruns"] = static_cast<double>(port->dma->underruns());
   if (const MacCounters* mac = s.network.mac(index)) {
     counters.figures["deferred"] = static_cast<double>(mac->deferred);
     counters.figures["collisions"] = static_cast<double>(mac->collisions);
@@ -53,6 +56,17 @@ experiments::PortCounters counters_of(const Subject& s, std::uint32_t index) {
   return counters;
 }
 
+void add_receive_drops(const Network& network, std::uint32_t nic,
+                       experiments::PortCounters& counters) {
+  const ReceiveDma* dma = network.receive_dma(nic);
+  const std::pair<const char*, std::int64_t> losses[] = {
+      {"receive-ring", network.receive_drops(nic)},
+      {"receive-fifo", dma == nullptr ? 0 : dma->drops()},
+      {"forwarding-backlog", network.backlog_drops(nic)}};
+  for (const auto& [cause, lost] : losses)
+    if (lost > 0) counters.drops[cause] = lost;
+}
+
 }  // namespace
 
 std::map<std::string, experiments::PortCounters> ports_of(const Subject& s) {
@@ -60,10 +74,8 @@ std::map<std::string, experiments::PortCounters> ports_of(const Subject& s) {
   for (const std::uint32_t wire : listed_wires(s)) {
     const experiments::PortRef& from = s.experiment.links[wire / 2].ends[wire % 2];
     experiments::PortCounters counters = counters_of(s, wire);
-    if (from.kind == experiments::NodeKind::host) {
-      const std::int64_t lost = s.network.receive_drops(s.network.nic_index(from.node, from.port));
-      if (lost > 0) counters.drops["receive-ring"] = lost;
-    }
+    if (from.kind == experiments::NodeKind::host)
+      add_receive_drops(s.network, s.network.nic_index(from.node, from.port), counters);
     ports.emplace(experiments::port_name(s.experiment, from), std::move(counters));
   }
   return ports;
