@@ -1,0 +1,93 @@
+// A processor core: a preemptive-resume priority server with three contexts. Interrupt handlers run
+// at once and one after the other; softirq work runs while no handler does; a process runs while
+// neither does. Passive: callers ask when work ends and come back then; work in between may have
+// pushed the end back, so a timer set for it finds itself early and asks again (sim::LazyTimer).
+#pragma once
+
+#include <cstdint>
+
+#include "sim/check.hpp"
+#include "sim/units.hpp"
+
+namespace linerate::models {
+
+class Core {
+ public:
+  /// Runs an interrupt handler of length `cost`; returns when it is done. What it interrupts ends
+  /// so much later.
+  Time interrupt(Time now, Time cost) {
+    handlers_free_ = later(now, handlers_free_) + cost;
+    handlers_busy_ += cost;
+    softirq_.hold(now, cost);
+    process_.hold(now, cost);
+    return handlers_free_;
+  }
+
+  /// Begins softirq work of length `work`, of which there is one piece at a time.
+  void begin_softirq(Time now, Time work) {
+    softirq_.begin(later(now, handlers_free_), work);
+    process_.hold(now, work);
+  }
+  /// Adds `work` to the piece that runs at `now`, or has ended at `now` and is not finished.
+  void extend_softirq(Time now, Time work) {
+    softirq_.extend(work);
+    process_.hold(now, work);
+  }
+  void finish_softirq(Time now) { softirq_.finish(now); }
+  Time softirq_end() const { return softirq_.end; }  ///< never() when there is none
+
+  /// When a process that became runnable at `now` could begin.
+  Time process_start(Time now) const {
+    const Time free = later(now, handlers_free_);
+    return softirq_.running() ? later(free, softirq_.end) : free;
+  }
+  /// Begins a step of a process of length `work`, of which there is one at a time.
+  void begin_process(Time now, Time work) { process_.begin(process_start(now), work); }
+  void extend_process(Time work) { process_.extend(work); }
+  /// Ends the step; returns how long its process was current: its own work and whatever
+  /// interrupted it. That is what sampling by a clock tick charges to it on the average, since a
+  /// tick charges whoever is current (docs/models.md).
+  Time finish_process(Time now) { return process_.finish(now); }
+  Time process_end() const { return process_.end; }  ///< never() when there is none
+
+  Time interrupt_busy() const { return handlers_busy_; }
+  Time softirq_busy() const { return softirq_.busy; }
+  Time process_busy() const { return process_.busy; }
+  Time busy() const { return handlers_busy_ + softirq_.busy + process_.busy; }
+
+ private:
+  // What one context below the handlers does.
+  struct Level {
+    Time from{};               ///< when its work began, or will
+    Time end = Time::never();  ///< when it will be done if nothing comes between
+    Time busy{};
+
+    bool running() const { return end != Time::never(); }
+    void begin(Time start, Time work) {
+      LINERATE_CHECK(!running(), "a context does one thing at a time");
+      from = start;
+      end = start + work;
+      busy += work;
+    }
+    void extend(Time work) {
+      end += work;
+      busy += work;
+    }
+    // Something more urgent takes `cost`.
+    void hold(Time now, Time cost) {
+      if (!running()) return;
+      if (now < from) from += cost;
+      end += cost;
+    }
+    Time finish(Time now) {
+      LINERATE_CHECK(running() && end <= now, "work is finished when it has been done");
+      end = Time::never();
+      return now - from;
+    }
+  };
+
+  Time handlers_free_{}, handlers_busy_{};
+  Level softirq_, process_;
+};
+
+}  // namespace linerate::models
