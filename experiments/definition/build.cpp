@@ -39,6 +39,16 @@ void check_stack(BuildContext& context, const std::string& path, const Stack& st
   }
 }
 
+void check_cpu(BuildContext& context, const std::string& path, const Cpu& cpu) {
+  for (const auto& [key, core] : {std::pair{"application", cpu.application_core},
+                                  std::pair{"interrupts", cpu.interrupt_core}}) {
+    if (!core || *core < cpu.cores) continue;
+    context.error(fmt::format("{}.placement.{}", path, key),
+                  fmt::format("there is no core {}", *core),
+                  fmt::format("write 0 to {}", cpu.cores - 1));
+  }
+}
+
 // How many bulk packets a frame or microframe holds at most (USB 1.1 and 2.0, table 5-10; 500 MB/s
 // of SuperSpeed).
 void check_usb(BuildContext& context, const std::string& path, const Bus& bus) {
@@ -216,6 +226,7 @@ void build_hosts(BuildContext& context) {
     context.hosts.emplace(host.name, static_cast<int>(context.hosts.size()));
     if (!context.read.diagnostics.touched(path)) {
       check_stack(context, path + ".stack", host.stack);
+      check_cpu(context, path + ".cpu", host.cpu);
       check_bus(context, path + ".bus", host.bus);
       check_forwarding(context, path, host);
       for (const Nic& nic : host.nics) {

@@ -125,6 +125,9 @@ class TestBuilder {
     if (!test_.arrivals) exclusive("bytes", "omit");
     exclusive("transactions", "duration");
     exclusive("transactions", "omit");
+    if (is(kFile) && !test_.bytes)
+      return context_.error(path_, "the key `bytes` is missing: how long is the file?",
+                            "add `bytes: 100MB`");
     if (!timed(test_) || is_search(test_.type)) return;
     if (test_.duration == Time{}) {
       error("duration", "nothing is sent in no time", "write 10s");

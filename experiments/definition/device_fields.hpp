@@ -12,8 +12,40 @@ void describe(V& v, Stack& s) {
 }
 
 template <class V>
+void describe(V& v, CpuCosts& s) {
+  v("call", s.call, "a write or read call, without its copy");
+  v("segment_sent", s.segment_sent, "a data segment sent, or a buffer for segmentation offload");
+  v("segment_received", s.segment_received, "a data segment received, or several merged (GRO)");
+  v("ack_sent", s.ack_sent, "a segment without data sent");
+  v("ack_received", s.ack_received, "a segment without data received");
+  v("write_copy", s.write_copy, "rate of the copy from program to socket; none: free", kAtLeastOne);
+  v("read_copy", s.read_copy, "rate of the copy from socket to program; none: free", kAtLeastOne);
+  v("checksum", s.checksum, "rate of checksums where the NIC makes none; none: free", kAtLeastOne);
+  v("frame", s.frame, "the driver, for each frame received");
+  v("interrupt", s.interrupt, "an interrupt that tells of received frames");
+  v("completion", s.completion, "an interrupt that tells of transmitted frames");
+  v("poll", s.poll, "a poll of the receive ring");
+  v("block", s.block, "a program goes to sleep in a call");
+  v("wake", s.wake, "a sleeping program is made to run again");
+  v("connection", s.connection, "a connection is set up, at each end");
+  v("file_copy", s.file_copy, "rate of the copy to or from the page cache; none: free",
+    kAtLeastOne);
+}
+
+template <class V>
 void describe(V& v, Cpu& s) {
+  constexpr FieldRule kCore{.high = 4095};
   v("cores", s.cores, "processor cores", FieldRule{.low = 1, .high = 4096});
+  v("costs", s.costs, "what a core spends on networking; none: it costs nothing");
+  v("interrupts", s.interrupts, "one for every frame, or one and then polls (NAPI)");
+  v("poll_budget", s.poll_budget, "frames of one NIC before another's turn", kAtLeastOne);
+  v("backlog", s.backlog, "per-frame interrupts: frames that wait for the softirq", kAtLeastOne);
+  v.group("placement", "which core does what", [&](auto& inner) {
+    inner("application", s.application_core,
+          "of all programs; else each connection takes the next core", kCore);
+    inner("interrupts", s.interrupt_core, "of all NICs; else each NIC takes the next core", kCore);
+  });
+  v("accounting", s.accounting, "how CPU time is measured: exactly, or by sampling at clock ticks");
 }
 
 template <class V>
@@ -86,6 +118,15 @@ void describe(V& v, ForwardCosts& s) {
   v("backlog", s.backlog, "frames between interrupt and forwarding, with one for each frame",
     FieldRule{.low = 1, .high = 1'000'000});
   v("cores", s.cores, "that forward; 0: all", FieldRule{.high = 4096});
+}
+
+template <class V>
+void describe(V& v, Disk& s) {
+  v("read", s.read, "sequential rate of reading; none: files lie in memory", kAtLeastOne);
+  v("write", s.write, "sequential rate of writing; none: files stay in memory", kAtLeastOne);
+  v("read_ahead", s.read_ahead, "read before a program asks for it");
+  v("dirty_limit", s.dirty_limit, "written and not yet on the disk before writers must wait",
+    kAtLeastOne);
 }
 
 template <class V>
@@ -255,13 +296,13 @@ void describe(V& v, Host& s) {
   v("stack", s.stack, "TCP/IP stack: a preset's name, or a preset and what differs from it");
   v("cpu", s.cpu, "processor");
   v("bus", s.bus, "bus between memory and NICs");
+  v("disk", s.disk, "where the files of transfers lie");
   v("nics", s.nics, "network interfaces by name");
   v("bonds", s.bonds, "NICs that act as one (LACP), by name");
   v("forwarding", s.forwarding, "makes the host a router");
   v("forward_costs", s.forward_costs, "what forwarding a frame costs");
   v("hash", s.hash, "by what it spreads flows over bonds and equal paths");
   v("cost", s.cost_eur, "price of one", kMoney);
-  v.later({"disk"});
 }
 
 template <class V>

@@ -25,8 +25,45 @@ struct Origin {
   bool operator==(const Origin&) const = default;
 };
 
+/// What a core spends on networking. Zero everywhere: a host that costs nothing.
+struct CpuCosts {
+  Time call{};                    ///< a write() or read(), without its copy; process
+  Time segment_sent{};            ///< a segment with data, or a buffer for segmentation offload; in
+                                  ///< whose context it is sent
+  Time segment_received{};        ///< a segment with data, or several merged (GRO); softirq
+  Time ack_sent{};                ///< any other segment; in whose context it is sent
+  Time ack_received{};            ///< any other segment; softirq
+  std::optional<BitRate> write_copy;  ///< from the program into the socket; none: free; process
+  std::optional<BitRate> read_copy;   ///< from the socket into the program; none: free; process
+  std::optional<BitRate> checksum;    ///< with either copy where the NIC does none; process
+  Time frame{};                   ///< the driver, for each frame received
+  Time interrupt{};               ///< entering and leaving a handler of received frames
+  Time completion{};              ///< an interrupt that tells of transmitted frames
+  Time poll{};                    ///< a poll of the receive ring
+  Time block{};                   ///< a program goes to sleep in a call
+  Time wake{};                    ///< and is made to run again
+  Time connection{};              ///< a connection, at each end
+  std::optional<BitRate> file_copy;   ///< between a program and the page cache; none: free; process
+  bool operator==(const CpuCosts&) const = default;
+};
+
+/// What tells a host of received frames: an interrupt each, or one and then polls until none is left.
+enum class Interrupts { polling, per_frame };
+
+/// How a host measures the CPU time of programs: exactly, or by a clock tick that charges what has
+/// been interrupted for the interrupt too.
+enum class CpuAccounting { exact, tick };
+
 struct Cpu {
   int cores = 1;
+  CpuCosts costs;
+  Interrupts interrupts = Interrupts::polling;
+  std::int64_t poll_budget = 64;  ///< frames of one NIC before another's turn
+  std::int64_t backlog = 300;     ///< per-frame: frames between interrupt and softirq
+  std::optional<int> application_core;  ///< of all programs; else one after the other by connection
+  std::optional<int> interrupt_core;    ///< of all NICs; else one after the other by NIC
+  CpuAccounting accounting = CpuAccounting::exact;
+  bool modelled() const { return costs != CpuCosts{}; }
   bool operator==(const Cpu&) const = default;
 };
 
@@ -126,6 +163,14 @@ struct Nic {
   bool operator==(const Nic&) const = default;
 };
 
+/// Where the files of a transfer lie. Without rates everything is in memory.
+struct Disk {
+  std::optional<BitRate> read, write;  ///< sequential
+  Bytes read_ahead{131072};       ///< read before a program asks for it
+  Bytes dirty_limit{67108864};    ///< written, and not yet on the disk, before writers must wait
+  bool operator==(const Disk&) const = default;
+};
+
 enum class Forwarding { none, kernel, poll_mode };
 enum class ForwardInterrupts { polling, per_frame };
 
@@ -158,6 +203,7 @@ struct Host {
   Stack stack;
   Cpu cpu;
   Bus bus;
+  Disk disk;
   std::vector<Nic> nics;
   std::vector<Bond> bonds;
   Forwarding forwarding = Forwarding::none;
@@ -297,6 +343,7 @@ enum class TestType {
   udp_stream,
   raw_frames,
   request_response,
+  file_transfer,
   rfc2544_throughput,
   rfc2544_latency,
   rfc2544_frame_loss,
@@ -311,7 +358,7 @@ constexpr bool is_search(TestType type) {
 }
 enum class Direction { forward, reverse, both };
 /// Whose way of timing a transfer (see docs/ARCHITECTURE.md).
-enum class Clock { standard, netperf, nttcp };
+enum class Clock { standard, netperf, nttcp, lftp };
 
 /// Writes on a schedule: `count` writes of `size`, one per `interval`, the first `after` the
 /// previous group (or the start).
@@ -357,6 +404,13 @@ struct Sizes {
 
 /// Mean of a size in bytes, before rounding to whole ones.
 double mean_size(const Sizes& sizes);
+
+/// What a program of a file transfer does in user space between its calls, beyond its copies.
+struct Program {
+  Time call{};                    ///< of each turn of its loop: one call on the socket
+  std::optional<BitRate> rate;    ///< at which it passes over the data; none: it does not
+  bool operator==(const Program&) const = default;
+};
 
 /// How long one trial of a search lasts (RFC 2544 23, 24).
 struct Trial {
@@ -412,7 +466,9 @@ struct Test {
   bool zero_copy = false;
   bool truncate = false;
   std::optional<int> core;        ///< both ends are pinned to this core
+  std::optional<double> cpu_quota;  ///< share of a core each program may use in every 100 ms
   Clock clock = Clock::standard;
+  Program client, server;         ///< file-transfer: of the end that connects, and of the other
   std::string device;             ///< rfc2544: node under test; empty: the whole path
   double allowed_loss = 0;        ///< rfc2544: fraction of the frames a trial may lose
   std::optional<double> partial_loss;     ///< rfc2544: a second, larger loss to search for (PDR)

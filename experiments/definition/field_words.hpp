@@ -60,9 +60,12 @@ inline constexpr Word kBusWords[] = {{"none", int(BusType::none)},
                                      {"pci", int(BusType::pci)},
                                      {"pcie", int(BusType::pcie)},
                                      {"usb", int(BusType::usb)}};
-inline constexpr Word kForwardInterruptWords[] = {
-    {"polling", int(ForwardInterrupts::polling)},
-    {"per-frame", int(ForwardInterrupts::per_frame)}};
+inline constexpr Word kForwardInterruptWords[] = {{"polling", int(ForwardInterrupts::polling)},
+                                                  {"per-frame", int(ForwardInterrupts::per_frame)}};
+inline constexpr Word kInterruptWords[] = {{"polling", int(Interrupts::polling)},
+                                           {"per-frame", int(Interrupts::per_frame)}};
+inline constexpr Word kCpuAccountingWords[] = {{"exact", int(CpuAccounting::exact)},
+                                               {"tick", int(CpuAccounting::tick)}};
 inline constexpr Word kForwardingWords[] = {{"none", int(Forwarding::none)},
                                             {"kernel", int(Forwarding::kernel)},
                                             {"poll-mode", int(Forwarding::poll_mode)}};
@@ -82,7 +85,7 @@ inline constexpr Word kTestTypeWords[] = {
     {"udp-stream", int(TestType::udp_stream)},
     {"raw-frames", int(TestType::raw_frames)},
     {"request-response", int(TestType::request_response)},
-    {"file-transfer", -1, true},
+    {"file-transfer", int(TestType::file_transfer)},
     {"rfc2544-throughput", int(TestType::rfc2544_throughput)},
     {"rfc2544-latency", int(TestType::rfc2544_latency)},
     {"rfc2544-frame-loss", int(TestType::rfc2544_frame_loss)},
@@ -98,7 +101,7 @@ inline constexpr Word kDirectionWords[] = {{"forward", int(Direction::forward)},
 inline constexpr Word kClockWords[] = {{"default", int(Clock::standard)},
                                        {"netperf", int(Clock::netperf)},
                                        {"nttcp", int(Clock::nttcp)},
-                                       {"lftp", -1, true}};
+                                       {"lftp", int(Clock::lftp)}};
 inline constexpr Word kClosingWords[] = {{"at-once", int(Closing::at_once)},
                                          {"drained", int(Closing::drained)}};
 inline constexpr Word kFlowHashWords[] = {{"layer3+4", int(FlowHash::flow)},
@@ -138,6 +141,8 @@ inline std::span<const Word> words_of(EcnUse) { return kEcnWords; }
 inline std::span<const Word> words_of(HyStart) { return kHyStartWords; }
 inline std::span<const Word> words_of(PathMtuDiscovery) { return kPathMtuWords; }
 inline std::span<const Word> words_of(BusType) { return kBusWords; }
+inline std::span<const Word> words_of(Interrupts) { return kInterruptWords; }
+inline std::span<const Word> words_of(CpuAccounting) { return kCpuAccountingWords; }
 inline std::span<const Word> words_of(Forwarding) { return kForwardingWords; }
 inline std::span<const Word> words_of(ForwardInterrupts) { return kForwardInterruptWords; }
 inline std::span<const Word> words_of(SwitchForwarding) { return kSwitchForwardingWords; }

@@ -48,6 +48,13 @@ void describe(V& v, Trial& s) {
 }
 
 template <class V>
+void describe(V& v, Program& s) {
+  v("call", s.call, "user time of each turn of its loop, with one call on the socket");
+  v("rate", s.rate, "at which it passes over the data in user space; none: it does not",
+    kAtLeastOne);
+}
+
+template <class V>
 void describe(V& v, TestSpec& spec) {
   Test& s = spec.value;
   constexpr FieldRule kFrame{.low = 64, .high = 65'557};  // limits by MTU come with the NIC
@@ -97,9 +104,14 @@ void describe(V& v, TestSpec& spec) {
   v("truncate", s.truncate, "MSG_TRUNC: the receiver does not copy");
   v.group("cpu", "where the programs run", [&](auto& inner) {
     inner("core", s.core, "both ends are pinned to this core", FieldRule{.high = 4095});
-    inner.later({"quota"});
+    inner("quota", s.cpu_quota, "share of a core that each program may use in every 100 ms",
+          FieldRule{.low = 0.01, .high = 1, .kind = Kind::fraction});
   });
   v("clock", s.clock, "whose way of timing a transfer");
+  v.group("programs", "file-transfer: what they do between their calls", [&](auto& inner) {
+    inner("client", s.client, "the end that connects (`from`)");
+    inner("server", s.server, "the other end");
+  });
   v("device", s.device, "rfc2544: the switch or host under test; without it the whole path");
   v("allowed_loss", s.allowed_loss, "rfc2544: share of the frames a trial may lose", kProbability);
   v("partial_loss", s.partial_loss, "rfc2544-throughput: also find the rate with this loss (PDR)",
@@ -113,11 +125,12 @@ constexpr unsigned kTcp = 1u << unsigned(TestType::tcp_stream);
 constexpr unsigned kUdp = 1u << unsigned(TestType::udp_stream);
 constexpr unsigned kRaw = 1u << unsigned(TestType::raw_frames);
 constexpr unsigned kRpc = 1u << unsigned(TestType::request_response);
+constexpr unsigned kFile = 1u << unsigned(TestType::file_transfer);
 constexpr unsigned kFound = 1u << unsigned(TestType::rfc2544_throughput);
 constexpr unsigned kCurve = 1u << unsigned(TestType::rfc2544_frame_loss);
 constexpr unsigned kSearch = kFound | kCurve | 1u << unsigned(TestType::rfc2544_latency) |
                              1u << unsigned(TestType::rfc2544_back_to_back);
-constexpr unsigned kPlain = kTcp | kUdp | kRaw | kRpc;  // one run, not a search of many
+constexpr unsigned kPlain = kTcp | kUdp | kRaw | kRpc | kFile;  // one run, not a search of many
 
 /// Whether a test sends for `duration`; else a volume or a number of transactions ends it.
 inline bool timed(const Test& s) {
@@ -132,20 +145,20 @@ struct KeyOfTypes {
   unsigned types;
 };
 inline constexpr KeyOfTypes kKeysOfTypes[] = {
-    {"bytes", kTcp | kUdp},
-    {"write", kTcp | kRpc},
-    {"read", kTcp | kRpc},
-    {"socket_buffer", kTcp | kUdp | kRpc},
-    {"max_segment", kTcp | kRpc},
-    {"no_delay", kTcp | kRpc},
-    {"pacing", kTcp | kRpc},
-    {"congestion", kTcp | kRpc},
+    {"bytes", kTcp | kFile | kUdp},
+    {"write", kTcp | kFile | kRpc},
+    {"read", kTcp | kFile | kRpc},
+    {"socket_buffer", kTcp | kFile | kUdp | kRpc},
+    {"max_segment", kTcp | kFile | kRpc},
+    {"no_delay", kTcp | kFile | kRpc},
+    {"pacing", kTcp | kFile | kRpc},
+    {"congestion", kTcp | kFile | kRpc},
     {"rate", kUdp | kRaw},
     {"frame_rate", kRaw},
     {"frame_size", kRaw | kUdp | kSearch},
     {"frame_sizes", kRaw | kSearch},
-    {"duration", kPlain},
-    {"omit", kPlain},
+    {"duration", kPlain & ~kFile},
+    {"omit", kPlain & ~kFile},
     {"group", kPlain},
     {"start", kPlain},
     {"background", kPlain},
@@ -162,11 +175,12 @@ inline constexpr KeyOfTypes kKeysOfTypes[] = {
     {"transactions", kRpc},
     {"outstanding", kRpc},
     {"barrier", kRpc},
-    {"ip", kTcp | kUdp | kRpc},
+    {"ip", kTcp | kFile | kUdp | kRpc},
     {"zero_copy", kTcp | kUdp},
     {"truncate", kTcp | kRpc},
-    {"clock", kTcp},
+    {"clock", kTcp | kFile},
     {"close", kTcp},
+    {"programs", kFile},
 };
 
 /// Whether `key` means anything in this test, by its type and by the keys that take its place.

@@ -52,6 +52,10 @@ class Requester {
 
   void start(Time connected);
   void run(Time now, tcp::Endpoint& endpoint);
+  /// Whether it acts on this news.
+  bool wants(const tcp::Signals& news) const {
+    return news.connected || news.readable || news.writable;
+  }
   /// When the next request comes by itself.
   Time deadline() const;
 
@@ -101,6 +105,7 @@ class Responder {
         responses_(std::move(responses)) {}
 
   void run(Time now, tcp::Endpoint& endpoint);
+  bool wants(const tcp::Signals& news) const { return news.readable || news.writable; }
   std::int64_t calls() const { return calls_ + writer_.calls(); }
   std::int64_t bytes() const { return writer_.written(); }  ///< of responses
 

@@ -1,6 +1,7 @@
 #include "models/apps/stream.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace linerate::models {
 
@@ -43,24 +44,36 @@ bool StreamWriter::begin_write(Time now) {
   return true;
 }
 
-void StreamWriter::run(Time now, tcp::Endpoint& endpoint) {
-  if (shut_down_ || started_ == Time::never()) return;
-  for (;;) {
-    if (current_ == 0) {
-      if (!begin_write(now)) break;
-      if (calls_++ == 0) first_call_ = now;
-    }
-    const std::int64_t taken = endpoint.write(now, Bytes(current_)).count();
-    current_ -= taken;
-    written_ += taken;
-    if (current_ > 0) return;  // asleep in write()
-    last_return_ = now;
+bool StreamWriter::step(Time now, tcp::Endpoint& endpoint, Bytes piece) {
+  if (shut_down_ || started_ == Time::never()) return false;
+  if (current_ == 0) {
+    if (!begin_write(now)) return false;
+    if (calls_++ == 0) first_call_ = now;
   }
-  const bool more_to_come = !schedule_.empty() && group_ < schedule_.size();
+  const std::int64_t size = std::min(current_, piece.count());
+  const std::int64_t taken = endpoint.write(now, Bytes(size), size < current_).count();
+  current_ -= taken;
+  written_ += taken;
+  if (taken < size) return false;  // asleep in write()
+  if (current_ == 0) last_return_ = now;
+  return true;
+}
+
+void StreamWriter::close_when_done(Time now, tcp::Endpoint& endpoint) {
+  if (shut_down_ || started_ == Time::never() || current_ > 0) return;
+  const bool more_to_come = schedule_.empty() ? (limit_ > 0 ? written_ < limit_ : now < until_)
+                                              : group_ < schedule_.size();
   if (more_to_come) return;
   if (drains_ && endpoint.info().bytes_acked < written_) return;
   endpoint.shutdown(now);
   shut_down_ = true;
+}
+
+void StreamWriter::run(Time now, tcp::Endpoint& endpoint) {
+  constexpr Bytes kWhole{std::numeric_limits<std::int64_t>::max()};
+  while (step(now, endpoint, kWhole)) {
+  }
+  close_when_done(now, endpoint);
 }
 
 Time StreamWriter::deadline() const {
@@ -90,28 +103,38 @@ bool StreamReader::asleep(Time now) {
   return wake_at_ != Time::never();
 }
 
-void StreamReader::run(Time now, tcp::Endpoint& endpoint) {
-  if (finished_ || started_ == Time::never()) return;
+Bytes StreamReader::next_read(Time now, const tcp::Endpoint& endpoint) {
+  if (finished_ || started_ == Time::never()) return Bytes(0);
   // Awake again it waits in read(), for data and no longer for the clock.
   if (wake_at_ <= now) wake_at_ = Time::never();
-  while (endpoint.readable() > Bytes(0)) {
-    if (asleep(now)) return;
-    const std::int64_t got = endpoint.read(now, read_size_).count();
-    ++calls_;
-    bytes_ += got;
-    if (counts_window_ && now >= started_ + omit_ && now <= started_ + duration_)
-      window_bytes_ += got;
-    if (first_read_ == Time::never()) first_read_ = now;
-    last_read_ = now;
-    if (habit_.interval > Time{}) wake_at_ = now + habit_.interval;
-  }
-  if (endpoint.peer_closed()) {
-    ++calls_;  // the read() that returns 0
-    finished_ = true;
-    end_of_stream_ = now;
-    wake_at_ = Time::never();
-    endpoint.shutdown(now);
-  }
+  const Bytes readable = endpoint.readable();
+  if (readable == Bytes(0) || asleep(now)) return Bytes(0);
+  return smaller(readable, read_size_);
+}
+
+void StreamReader::take(Time now, tcp::Endpoint& endpoint, Bytes size) {
+  const std::int64_t got = endpoint.read(now, size).count();
+  ++calls_;
+  bytes_ += got;
+  if (counts_window_ && now >= started_ + omit_ && now <= started_ + duration_)
+    window_bytes_ += got;
+  if (first_read_ == Time::never()) first_read_ = now;
+  last_read_ = now;
+  if (habit_.interval > Time{}) wake_at_ = now + habit_.interval;
+}
+
+void StreamReader::finish(Time now, tcp::Endpoint& endpoint) {
+  ++calls_;  // the read() that returns 0
+  finished_ = true;
+  end_of_stream_ = now;
+  wake_at_ = Time::never();
+  endpoint.shutdown(now);
+}
+
+void StreamReader::run(Time now, tcp::Endpoint& endpoint) {
+  for (Bytes next = next_read(now, endpoint); next > Bytes(0); next = next_read(now, endpoint))
+    take(now, endpoint, next);
+  if (at_end(endpoint)) finish(now, endpoint);
 }
 
 }  // namespace linerate::models

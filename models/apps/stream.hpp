@@ -42,6 +42,18 @@ class StreamWriter {
     next_due_ = first_due();
   }
   void run(Time now, tcp::Endpoint& endpoint);
+  /// One call, or at most `piece` of one: false when it can go no further for now.
+  bool step(Time now, tcp::Endpoint& endpoint, Bytes piece);
+  /// Shuts down if everything is written.
+  void close_when_done(Time now, tcp::Endpoint& endpoint);
+  /// The last step has come to its end only now.
+  void note_return(Time now) {
+    if (current_ == 0) last_return_ = now;
+  }
+  /// Whether it acts on this news.
+  bool wants(const tcp::Signals& news) const {
+    return news.connected || news.writable || (news.acked_all && drains_);
+  }
   /// When to call again without being woken.
   Time deadline() const;
 
@@ -83,6 +95,17 @@ class StreamReader {
 
   void start(Time connected);
   void run(Time now, tcp::Endpoint& endpoint);
+  /// How much the next read would take; 0: it waits.
+  Bytes next_read(Time now, const tcp::Endpoint& endpoint);
+  /// One read, which has come to its end.
+  void take(Time now, tcp::Endpoint& endpoint, Bytes size);
+  /// Whether only the end of the stream is left to read …
+  bool at_end(const tcp::Endpoint& endpoint) const {
+    return !finished_ && started_ != Time::never() && endpoint.peer_closed();
+  }
+  /// … and reading it.
+  void finish(Time now, tcp::Endpoint& endpoint);
+  bool wants(const tcp::Signals& news) const { return news.connected || news.readable; }
   Time deadline() const { return wake_at_; }
 
   Time started() const { return started_; }

@@ -28,12 +28,13 @@ class Core {
     softirq_.begin(later(now, handlers_free_), work);
     process_.hold(now, work);
   }
-  /// Adds `work` to the piece that runs at `now`, or has ended at `now` and is not finished.
-  void extend_softirq(Time now, Time work) {
-    softirq_.extend(work);
+  void finish_softirq(Time now) { softirq_.finish(now); }
+  /// Runs softirq work of length `work` that nobody waits for, as soon as handlers allow.
+  void append_softirq(Time now, Time work) {
+    handlers_free_ = later(now, handlers_free_) + work;
+    softirq_.busy += work;
     process_.hold(now, work);
   }
-  void finish_softirq(Time now) { softirq_.finish(now); }
   Time softirq_end() const { return softirq_.end; }  ///< never() when there is none
 
   /// When a process that became runnable at `now` could begin.
@@ -73,10 +74,10 @@ class Core {
       end += work;
       busy += work;
     }
-    // Something more urgent takes `cost`.
+    // Something more urgent takes `cost`. What has not done anything yet begins later.
     void hold(Time now, Time cost) {
       if (!running()) return;
-      if (now < from) from += cost;
+      if (now <= from) from += cost;
       end += cost;
     }
     Time finish(Time now) {

@@ -19,6 +19,8 @@ class Station {
     free_at_ -= cost;
     busy_ -= cost;
   }
+  /// It is busy until then with what is accounted elsewhere.
+  void set_free_at(Time at) { free_at_ = at; }
   Time busy() const { return busy_; }
 
  private:

@@ -191,9 +191,11 @@ Network::Junction Network::junction_at(const experiments::PortRef& port) const {
     junction.nic = nic_index(port.node, port.port);
     using Landing = Junction::Landing;
     const bool bus = receive_dma_[junction.nic] != nullptr;
-    junction.landing = bus                               ? Landing::bus
-                       : nics_[junction.nic].moderated() ? Landing::gather
-                                                         : Landing::hand_up;
+    junction.landing =
+        bus ? Landing::bus
+        : nics_[junction.nic].moderated() || costly_[static_cast<std::size_t>(port.node)]
+            ? Landing::gather
+            : Landing::hand_up;
     junction.detour = bus || !routers_[port.node].cores.empty();
   }
   return junction;
@@ -433,14 +435,17 @@ Network::Network(const NetworkConfig& config) : config_(config), experiment_(*co
     first_nic_.push_back(static_cast<std::uint32_t>(nics_.size()));
     for (const experiments::Nic& nic : host.nics) nics_.emplace_back(nic);
   }
+  find_costly_hosts();
   build_hosts();
   build_wires();
   build_media();
   build_tests();
+  build_cores();
   end_base_ = static_cast<std::uint32_t>(wires_.size());
   datagram_base_ = end_base_ + static_cast<std::uint32_t>(ends_.size());
   nic_base_ = datagram_base_ + static_cast<std::uint32_t>(datagram_flows_.size());
-  test_base_ = nic_base_ + static_cast<std::uint32_t>(nics_.size());
+  host_core_base_ = nic_base_ + static_cast<std::uint32_t>(nics_.size());
+  test_base_ = host_core_base_ + static_cast<std::uint32_t>(cores_.size());
   core_base_ = test_base_ + static_cast<std::uint32_t>(config.tests.size());
   engine_.emplace(core_base_ + static_cast<std::uint32_t>(core_hosts_.size()));
   if (config.capture != nullptr) {

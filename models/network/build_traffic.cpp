@@ -20,6 +20,10 @@ bool is_datagram(TestType type) {
   return type == TestType::udp_stream || type == TestType::raw_frames;
 }
 
+bool is_stream(TestType type) {
+  return type == TestType::tcp_stream || type == TestType::file_transfer;
+}
+
 }  // namespace
 
 sim::RandomStream Network::stream_of(std::uint32_t test, const FlowPlan& plan,
@@ -65,7 +69,7 @@ void Network::build_flows(std::uint32_t index) {
     if (is_datagram(test.type)) return build_datagrams(index, plan);
     if (test.type == TestType::tcp_stream && test.arrivals)
       return build_arriving(index, plan, arrival);
-    if (test.type == TestType::tcp_stream) plan.volume = volume_of(index, plan);
+    if (is_stream(test.type)) plan.volume = volume_of(index, plan);
     build_tcp(index, plan);
   };
   for (const Test::Pair& pair : test.pairs) {
@@ -75,7 +79,7 @@ void Network::build_flows(std::uint32_t index) {
       if (test.direction == Direction::forward) continue;
       // A stream is connected by its client whichever way data flows; requests and datagrams start
       // at the other end.
-      if (test.type != TestType::tcp_stream) plan.pair = turned(pair);
+      if (!is_stream(test.type)) plan.pair = turned(pair);
       plan.reverse = true;
       build(plan);
     }

@@ -47,6 +47,16 @@ struct TcpEnd {
         last_sizes(framing.sizes(Bytes(0))),
         outside_mtu(static_cast<std::uint8_t>(framing.outside_mtu().count())) {}
 
+  /// When the application wants to be called without news.
+  Time program_deadline() {
+    return std::visit(
+        [](auto& app) {
+          if constexpr (requires { app.deadline(); }) return app.deadline();
+          return Time::never();
+        },
+        application);
+  }
+
   tcp::Endpoint endpoint;
   Application application;
   bool streams;  ///< its flow is over when both ends have closed, not earlier
@@ -63,6 +73,7 @@ struct TcpEnd {
   Time closed = Time::never();       ///< when the peer's end of stream arrived
   std::int64_t wire_bytes_sent = 0;  ///< with preamble and gap, retransmissions included
   std::uint8_t priority = 0;         ///< of its packets
+  bool on_core = false;              ///< its host's cores cost something
   bool device_event = false;         ///< an event is pending for when the device has room
 };
 

@@ -135,7 +135,7 @@ void Network::in_memory(Time now, std::uint32_t nic, PacketHandle handle) {
   Packet& packet = packets_.get(handle);
   const std::uint32_t next = hops_[packet.hop];
   if (next == kArrived) {
-    if (nics_[nic].moderated()) return enqueue(now, nic, handle);
+    if (nics_[nic].moderated() || on_core(nic)) return enqueue(now, nic, handle);
     return hand_up(now, handle, packet);
   }
   Router& router = routers_[nic_places_[nic].host];

@@ -122,8 +122,9 @@ inline void Network::dispatch(const sim::Event& event) {
     case Kind::due:
       return send_datagram(now, event.target);
     case Kind::poll:
-      if (event.argument == nics_[event.target].batch()) poll(now, event.target);
-      return;
+      if (event.argument != nics_[event.target].batch()) return;
+      if (on_core(event.target)) return tell_host(now, event.target);
+      return poll(now, event.target);
     case Kind::device:
       return on_device(now, event.target);
     case Kind::sample:
@@ -148,6 +149,16 @@ inline void Network::dispatch(const sim::Event& event) {
       return on_dma(now, event.target);
     case Kind::forward:
       return on_forwarded(now, event.target);
+    case Kind::handler:
+      return on_handler(now, event.target);
+    case Kind::softirq:
+      return on_softirq(now, event.target, event.argument);
+    case Kind::process:
+      return on_process(now, event.target, event.argument);
+    case Kind::completion:
+      return on_completion(now, event.target);
+    case Kind::quota:
+      return on_quota(now, event.target);
   }
 }
 
@@ -229,6 +240,7 @@ void Network::enqueue(Time now, std::uint32_t nic_index, PacketHandle handle) {
     case ReceiveQueue::Step::full:
       return packets_.release(handle);
     case ReceiveQueue::Step::poll:
+      if (on_core(nic_index)) return tell_host(now, nic_index);
       return poll(now, nic_index);
     case ReceiveQueue::Step::arm:
       engine_->schedule(nic_source(nic_index), nic.due(), Kind::poll, nic_index, nic.batch());
@@ -284,6 +296,10 @@ inline bool Network::heed_signals(Time now, TcpEnd& end, std::uint32_t index) {
         end.application);
   }
   if (signals.readable) last_progress_ = now;
+  if (end.on_core) [[unlikely]] {
+    heed_news(now, index, signals);
+    return !end.endpoint.output().empty();
+  }
   run_application(now, end);
   if (!end.streams || end.closed != Time::never()) check_finished(index);
   return end.endpoint.has_news();
@@ -317,11 +333,9 @@ inline void Network::emit(Time now, TcpEnd& end, std::uint32_t receiver,
 
 inline void Network::arm(TcpEnd& end, std::uint32_t index) {
   Time deadline = end.endpoint.next_timer();
-  std::visit(
-      [&](auto& app) {
-        if constexpr (requires { app.deadline(); }) deadline = earlier(deadline, app.deadline());
-      },
-      end.application);
+  // A program that runs or is about to looks at the clock itself.
+  if (!end.on_core || processes_[index].state == Process::State::asleep)
+    deadline = earlier(deadline, end.program_deadline());
   const Time at = end.timer.set(deadline);
   if (at != Time::never())
     engine_->schedule(end_source(index), std::max(at, engine_->now()), Kind::timer, index,
@@ -352,7 +366,48 @@ inline void Network::serve(Time now, TcpEnd& end, std::uint32_t index) {
   arm(end, index);
 }
 
-void Network::service(Time now, std::uint32_t index) { serve(now, ends_[index], index); }
+void Network::service(Time now, std::uint32_t index) {
+  TcpEnd& end = ends_[index];
+  if (!end.on_core) return serve(now, end, index);
+  cores_[processes_[index].core].core.append_softirq(now, serve_on_core(now, end, index, now));
+}
+
+// The stack takes in a frame; returns what sending has cost that came of it.
+Time Network::take_in(Time now, CoreWork& core) {
+  const Packet& packet = packets_.get(core.in_service);
+  if (packet.kind != PacketKind::tcp) {
+    hand_up(now, core.in_service, packet);
+    return {};
+  }
+  const std::uint32_t index = packet.receiver;
+  TcpEnd& end = ends_[index];
+  settle_device(now, end);
+  end.endpoint.on_packet(now, packet.segment);
+  packets_.release(core.in_service);
+  return serve_on_core(now, end, index, now);
+}
+
+void Network::rearm(std::uint32_t index) { arm(ends_[index], index); }
+
+// The same as serve() on a host whose cores cost something: segments leave one after the other, the
+// first when it has been made, which begins at `from`. Returns how long making them takes.
+Time Network::serve_on_core(Time now, TcpEnd& end, std::uint32_t index, Time from) {
+  CoreWork& core = cores_[processes_[index].core];
+  Time leaves = from;
+  tcp::Sequence merged_to = 0;
+  do {
+    std::vector<tcp::Segment>& output = end.endpoint.output();
+    for (std::size_t i = 0; i < output.size(); ++i) {
+      leaves += sending_cost(core, end, output[i], merged_to);
+      stations_[end.host].cpu.set_free_at(leaves);
+      emit(now, end, index ^ 1u, output[i]);
+      watch_completion(end, index);
+    }
+    output.clear();
+  } while (heed_signals(now, end, index));
+  arm(end, index);
+  return leaves - from;
+}
 
 void Network::hand_up_segment(Time now, PacketHandle handle, const Packet& packet) {
   const std::uint32_t index = packet.receiver;
@@ -380,7 +435,11 @@ void Network::on_timer(Time now, std::uint32_t index, std::uint64_t generation) 
   if (!fired.expired) return;
   settle_device(now, end);
   end.endpoint.on_timer(now);
-  run_application(now, end);
+  if (!end.on_core) {
+    run_application(now, end);
+  } else if (end.program_deadline() <= now) {
+    wake_process(now, index);
+  }
   service(now, index);
 }
 
@@ -397,8 +456,12 @@ void Network::open_barrier(Time now, std::uint32_t test) {
   for (std::uint32_t i = flows_of_test_[test].first_tcp; i < flows_of_test_[test].end_tcp; ++i) {
     const std::uint32_t client = tcp_flows_[i].client;
     settle_device(now, ends_[client]);
-    run_application(now, ends_[client]);
-    check_finished(client);
+    if (ends_[client].on_core) {
+      wake_process(now, client);
+    } else {
+      run_application(now, ends_[client]);
+      check_finished(client);
+    }
     service(now, client);
   }
 }
@@ -469,7 +532,7 @@ void Network::check_conservation() {
     if (dma) held += dma->holds();
   for (const Router& router : routers_)
     for (const ForwardingCore& core : router.cores) held += core.holds();
-  held += between_ports_;
+  held += between_ports_ + held_by_hosts();
   LINERATE_CHECK(held == static_cast<std::int64_t>(packets_.live()),
                  "every packet is delivered, dropped or still somewhere");
   std::map<std::pair<std::uint32_t, std::int64_t>, std::int64_t> under_way;  // fragments

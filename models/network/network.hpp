@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "experiments/definition/experiment.hpp"
@@ -15,6 +16,7 @@
 #include "models/capture/capture.hpp"
 #include "models/host/forwarder.hpp"
 #include "models/host/host_bus.hpp"
+#include "models/host/host_work.hpp"
 #include "models/host/station.hpp"
 #include "models/link/collision_domain.hpp"
 #include "models/link/wire.hpp"
@@ -96,6 +98,10 @@ class Network {
   }
   /// Index of a host's NIC among all NICs.
   std::uint32_t nic_index(int host, int nic) const { return first_nic_[host] + nic; }
+  /// The cores of a host, none if they cost nothing.
+  std::span<const CoreWork> cores(std::uint32_t host) const;
+  /// The program at a TCP end on a host with such cores.
+  const Process& process(std::uint32_t end) const { return processes_[end]; }
   /// How long the fabric of a switch has been busy, if it limits.
   Time fabric_busy(std::uint32_t index) const { return switches_[index].fabric.busy(); }
   /// The node a wire leads to.
@@ -140,6 +146,11 @@ class Network {
     medium,
     dma,
     forward,
+    handler,
+    softirq,
+    process,
+    completion,
+    quota,
   };
 
   /// What a wire leads to.
@@ -329,6 +340,44 @@ class Network {
   void count_from(std::uint32_t wire, const MacCounters& counters);
   void count_media();
 
+  // Hosts that cost something (host_work.cpp).
+  void find_costly_hosts();
+  void build_cores();
+  std::uint32_t host_core_source(std::uint32_t core) const { return host_core_base_ + core; }
+  bool on_core(std::uint32_t nic) const { return !nic_work_.empty() && nic_work_[nic].on_core(); }
+  const experiments::CpuCosts& costs(const CoreWork& core) const {
+    return experiment_.hosts[core.host].cpu.costs;
+  }
+  void tell_host(Time now, std::uint32_t nic);
+  void on_handler(Time now, std::uint32_t nic);
+  void next_softirq(Time now, std::uint32_t core);
+  bool next_poll(Time now, CoreWork& core, Time& cost);
+  Time take_polled(CoreWork& core);
+  void on_softirq(Time now, std::uint32_t core, std::uint64_t generation);
+  Time take_in(Time now, CoreWork& core);
+  void rearm(std::uint32_t end);
+  void watch_softirq(Time now, std::uint32_t core);
+  void watch_process(Time now, std::uint32_t core);
+  void heed_news(Time now, std::uint32_t end, const tcp::Signals& news);
+  void wake_process(Time now, std::uint32_t end);
+  void next_process(Time now, std::uint32_t core);
+  bool begin_call(Time now, std::uint32_t core, std::uint32_t end);
+  Time calling(Time now, CoreWork& core, std::uint32_t end);
+  Time follow(Time now, CoreWork& core, std::uint32_t end);
+  void on_process(Time now, std::uint32_t core, std::uint64_t generation);
+  void end_call(Time now, std::uint32_t core, std::uint32_t end);
+  bool throttled(Time now, std::uint32_t end);
+  bool waits_for_disk(Time now, std::uint32_t end);
+  Time file_work(Time now, CoreWork& core, Process& process, Bytes size);
+  void on_quota(Time now, std::uint32_t end);
+  Time call_cost(CoreWork& core, const TcpEnd& end, std::int64_t calls, Bytes copied, bool written);
+  Time serve_on_core(Time now, TcpEnd& end, std::uint32_t index, Time from);
+  Time sending_cost(CoreWork& core, const TcpEnd& end, const tcp::Segment& segment,
+                    tcp::Sequence& merged_to);
+  void watch_completion(TcpEnd& end, std::uint32_t index);
+  void on_completion(Time now, std::uint32_t nic);
+  std::int64_t held_by_hosts() const;
+
   // TCP ends and applications.
   void start_flow(Time now, std::uint32_t flow);
   void on_timer(Time now, std::uint32_t end, std::uint64_t generation);
@@ -365,6 +414,11 @@ class Network {
   std::vector<ForwardDrops> forward_drops_;               // by NIC
   std::vector<Router> routers_;                           // by host
   std::vector<std::uint32_t> core_hosts_;                 // of every router's cores
+  std::vector<bool> costly_;                              // by host: its cores are modelled
+  std::vector<CoreWork> cores_;                           // of all hosts that cost something
+  std::vector<std::uint32_t> first_core_;                 // by host, if any costs something
+  std::vector<NicWork> nic_work_;                         // by NIC, if any host costs something
+  std::vector<Process> processes_;                        // by TCP end, if any host costs something
   std::vector<Wire> wires_;
   std::vector<Junction> junctions_;                 // by wire
   std::vector<std::unique_ptr<EgressPort>> ports_;  // by wire, of those that decide late
@@ -388,7 +442,8 @@ class Network {
   sim::SlotPool<Packet> packets_;
   std::optional<sim::Engine<Network>> engine_;
   std::unique_ptr<Capture> capture_;
-  std::uint32_t end_base_ = 0, datagram_base_ = 0, nic_base_ = 0, test_base_ = 0, core_base_ = 0;
+  std::uint32_t end_base_ = 0, datagram_base_ = 0, nic_base_ = 0, host_core_base_ = 0,
+                test_base_ = 0, core_base_ = 0;
   std::int64_t unfinished_ = 0;  // foreground flows
   Time last_progress_{};         // when payload last reached an application
   bool random_ = false;

@@ -110,6 +110,7 @@ void Network::launch(Time now, EgressPort& port, const QueuedFrame& frame, Time 
     engine_->schedule(port.wire, sent.arrival, Kind::arrival, port.wire);
   if (!first_hop) return;
   ends_[sender].in_device.add(sent.departure, static_cast<std::uint32_t>(ip_bytes.count()));
+  if (ends_[sender].on_core) watch_completion(ends_[sender], sender);
   watch_device(sender);
 }
 

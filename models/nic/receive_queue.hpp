@@ -2,6 +2,7 @@
 // after the first or with the n-th; the poll then merges what belongs together (GRO).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -28,7 +29,7 @@ class ReceiveQueue {
   /// Stores a frame. `arm`: it is the first, poll at `due()`; `poll`: poll now; `full`: no
   /// descriptor free, the frame is lost and stays the caller's.
   Step add(Time now, PacketHandle handle) {
-    if (static_cast<std::int64_t>(waiting_.size()) >= ring_) {
+    if (static_cast<std::int64_t>(waiting_.size()) + held_ >= ring_) {
       ++drops_;
       return Step::full;
     }
@@ -49,6 +50,15 @@ class ReceiveQueue {
 
   /// What the poll finds; the caller processes and then clears it.
   std::vector<PacketHandle>& waiting() { return waiting_; }
+  /// Moves the first `most` of what waits to the end of `taken`; their descriptors stay taken until
+  /// let_go().
+  void take(std::size_t most, std::vector<PacketHandle>& taken) {
+    const auto end = waiting_.begin() + static_cast<long>(std::min(most, waiting_.size()));
+    held_ += end - waiting_.begin();
+    taken.insert(taken.end(), waiting_.begin(), end);
+    waiting_.erase(waiting_.begin(), end);
+  }
+  void let_go(std::int64_t frames) { held_ -= frames; }
   /// Tells a timer set for an earlier batch from the one for this.
   std::uint64_t batch() const { return batch_; }
   void polled(Time now) {
@@ -62,6 +72,7 @@ class ReceiveQueue {
  private:
   experiments::Coalescing moderation_;
   std::int64_t ring_;
+  std::int64_t held_ = 0;  // taken, but not let go
   bool gro_;
   bool moderated_;
   std::vector<PacketHandle> waiting_;

@@ -27,6 +27,28 @@ StreamView view(const Network& network, const TcpFlow& flow) {
           sender, receiver, flow};
 }
 
+// CPU time of the programs at the senders and receivers of a test, as their hosts measure it, and
+// how busy the busiest core there was; absent where cores cost nothing.
+void cpu_figures(const Subject& s, FigureValues& out) {
+  const double span = active_span(s).span().seconds();
+  for (const TcpFlow& flow : s.network.tcp_flows()) {
+    if (flow.test != s.index) continue;
+    for (const std::uint32_t index : {flow.client, flow.server}) {
+      const TcpEnd& end = s.network.end(index);
+      if (!end.on_core) continue;
+      const bool sends = (index == flow.client) == flow.data_from_client;
+      const std::string side = sends ? "sender" : "receiver";
+      const Process& program = s.network.process(index);
+      const bool sampled =
+          s.experiment.hosts[end.host].cpu.accounting == experiments::CpuAccounting::tick;
+      out[side + ".cpu"] += (sampled ? program.current : program.work).seconds();
+      double& busiest = out[side + ".busiest_core"];
+      for (const CoreWork& core : s.network.cores(end.host))
+        if (span > 0) busiest = std::max(busiest, std::min(1.0, core.core.busy().seconds() / span));
+    }
+  }
+}
+
 double bits_per_second(std::int64_t bytes, Time span) { return rate_over(Bytes(bytes), span); }
 
 // What one flow reports, by the way of timing of the program that ran it.
@@ -63,6 +85,15 @@ FlowFigures time_flow(const Subject& s, const StreamView& v) {
                       ? 8.0 * static_cast<double>(v.reader.bytes()) / f.receiver_elapsed
                       : 0;
       return f;
+    case Clock::lftp: {
+      // The client's program: a put until its last write() returns, a get until its last read().
+      const Time end = v.flow.data_from_client ? v.writer.last_return() : v.reader.last_read();
+      const Time from = v.flow.data_from_client ? v.writer.started() : v.reader.started();
+      f.sender_elapsed = (v.writer.last_return() - begun).seconds();
+      f.elapsed = (end - from).seconds();
+      f.goodput = bits_per_second(v.reader.bytes(), end - from);
+      return f;
+    }
     case Clock::standard:
       f.sender_elapsed = (v.writer.last_return() - begun).seconds();
       // From the first SYN to the acknowledgment of the last byte, as a capture would tell it.
@@ -250,6 +281,7 @@ FigureValues figures_of(const Subject& s) {
   if (s.test.start > s.network.now()) return out;  // background that never came to run
   switch (s.test.type) {
     case TestType::tcp_stream:
+    case TestType::file_transfer:
       stream_figures(s, out);
       flow_figures(s, out);
       break;
@@ -263,6 +295,7 @@ FigureValues figures_of(const Subject& s) {
     default:  // a search is made of other tests
       break;
   }
+  cpu_figures(s, out);
   if (const auto recovery = recovery_of(s)) out["recovery"] = *recovery;
   queue_figures(s, out);
   return out;
@@ -283,6 +316,10 @@ experiments::Figure figure_from(const std::string& name, std::vector<double> sam
       {"receiver.elapsed", {"s", Better::lower}},
       {"sender.calls", {"count", Better::neither}},
       {"receiver.calls", {"count", Better::neither}},
+      {"sender.cpu", {"s", Better::lower}},
+      {"receiver.cpu", {"s", Better::lower}},
+      {"sender.busiest_core", {"fraction", Better::lower}},
+      {"receiver.busiest_core", {"fraction", Better::lower}},
       {"retransmits", {"count", Better::lower}},
       {"transaction_rate", {"1/s", Better::higher}},
       {"frame_rate", {"1/s", Better::higher}},
@@ -306,6 +343,32 @@ experiments::Figure figure_from(const std::string& name, std::vector<double> sam
   return experiments::make_figure(kind.unit, kind.better, std::move(samples));
 }
 
+namespace {
+
+// What the cores of the hosts that took part did, whichever test of the group it was for: seconds
+// by cause, and the busy share of each core.
+void add_cores(const Subject& s, std::map<std::string, experiments::HostUse>& hosts) {
+  const double span = active_span(s).span().seconds();
+  for (std::uint32_t h = 0; h < s.experiment.hosts.size(); ++h) {
+    const auto found = hosts.find(s.experiment.hosts[h].name);
+    if (found == hosts.end()) continue;
+    auto& use = found->second.figures;
+    std::size_t number = 0;
+    for (const CoreWork& core : s.network.cores(h)) {
+      for (std::size_t cause = 0; cause < kCauses; ++cause)
+        if (core.spent[cause] > Time{})
+          use[std::string("cpu.") + kCauseNames[cause]] += core.spent[cause].seconds();
+      use["interrupts"] += static_cast<double>(core.interrupts);
+      if (core.backlog_drops > 0) use["backlog_drops"] += static_cast<double>(core.backlog_drops);
+      if (span > 0 && core.core.busy() > Time{})
+        use["core." + std::to_string(number)] = std::min(1.0, core.core.busy().seconds() / span);
+      ++number;
+    }
+  }
+}
+
+}  // namespace
+
 std::map<std::string, experiments::HostUse> hosts_of(const Subject& s) {
   std::map<std::string, experiments::HostUse> hosts;
   for (const TcpFlow& flow : s.network.tcp_flows()) {
@@ -316,6 +379,7 @@ std::map<std::string, experiments::HostUse> hosts_of(const Subject& s) {
       auto& use = hosts[s.experiment.hosts[s.network.route(end.route).from_host].name].figures;
       use["segments_sent"] += static_cast<double>(info.segments_out);
       use["data_segments_sent"] += static_cast<double>(info.data_segments_out);
+      if (end.on_core) use["data_segments_received"] += static_cast<double>(info.data_segments_in);
       use["acks_sent"] += static_cast<double>(info.acks_out);
       use["segments_received"] += static_cast<double>(info.segments_in);
       use["retransmits"] += static_cast<double>(info.retransmits);
@@ -325,8 +389,17 @@ std::map<std::string, experiments::HostUse> hosts_of(const Subject& s) {
       use["undos"] += static_cast<double>(info.undos);
       use["mark_reductions"] += static_cast<double>(info.mark_reductions);
       use["persist_probes"] += static_cast<double>(info.persist_probes);
+      if (end.on_core) {
+        const Process& program = s.network.process(index);
+        use["calls"] +=
+            static_cast<double>(end.endpoint.calls().writes + end.endpoint.calls().reads);
+        use["program.cpu"] += program.work.seconds();
+        use["program.current"] += program.current.seconds();
+        use["blocks"] += static_cast<double>(program.blocks);
+      }
     }
   }
+  add_cores(s, hosts);
   return hosts;
 }
 
@@ -340,7 +413,8 @@ std::vector<experiments::Interval> intervals_of(const Subject& s) {
     interval.to = sample.to.seconds() - start;
     interval.figures["goodput"] =
         bits_per_second(sample.bytes - previous.bytes, sample.to - sample.from);
-    if (s.test.type == TestType::tcp_stream || s.test.type == TestType::request_response) {
+    if (s.test.type == TestType::tcp_stream || s.test.type == TestType::file_transfer ||
+        s.test.type == TestType::request_response) {
       interval.figures["retransmits"] =
           static_cast<double>(sample.retransmits - previous.retransmits);
       interval.figures["cwnd"] = sample.cwnd;

@@ -223,6 +223,32 @@ void add_hosts(const Subject& s, std::vector<Limit>& limits) {
     }
 }
 
+// Every core of the hosts at the test's ends that did anything.
+void add_cores_of_ends(const Subject& s, std::vector<Limit>& limits) {
+  const double span = active_span(s).span().seconds();
+  std::vector<bool> seen(s.experiment.hosts.size());
+  for (const TcpFlow& flow : s.network.tcp_flows()) {
+    if (flow.test != s.index || span <= 0) continue;
+    for (const std::uint32_t index : {flow.client, flow.server}) {
+      const std::uint32_t host = s.network.end(index).host;
+      if (seen[host]) continue;
+      seen[host] = true;
+      std::size_t number = 0;
+      for (const CoreWork& core : s.network.cores(host)) {
+        const std::string name = fmt::format("{} core {}", s.experiment.hosts[host].name, number++);
+        if (core.core.busy() == Time{}) continue;
+        const auto share = [&](Time busy) { return 100 * busy.seconds() / span; };
+        limits.push_back(make_limit(
+            s, "cpu " + name, core.core.busy().seconds() / span,
+            fmt::format("{:.1f} % interrupts, {:.1f} % softirq, {:.1f} % programs",
+                        share(core.core.interrupt_busy()), share(core.core.softirq_busy()),
+                        share(core.core.process_busy())),
+            fmt::format("hosts.{}.cpu.costs", s.experiment.hosts[host].name)));
+      }
+    }
+  }
+}
+
 struct Sender {
   const TcpEnd& end;
   const TcpEnd& peer;
@@ -357,6 +383,7 @@ std::vector<Limit> limits_of(const Subject& s, double goodput) {
   add_media(s, goodput, limits);
   add_fabrics(s, limits);
   add_hosts(s, limits);
+  add_cores_of_ends(s, limits);
   const std::size_t links = limits.size();
   add_waits(s, limits);
   add_application(s, limits);
@@ -450,6 +477,7 @@ void report_layers(const Subject& s, double goodput, experiments::TestResult& re
     case TestType::udp_stream:
       return report_datagrams(s, goodput, result);
     case TestType::tcp_stream:
+    case TestType::file_transfer:
       return report_segments(s, goodput, result);
     default:
       return;

@@ -75,6 +75,7 @@ struct Endpoint::State {
   int syn_retries = 0;
   bool waits_for_acks = false;  ///< something written is not yet reported as acknowledged
   Signals signals;
+  CallCounts calls;
   std::int64_t segments_in = 0, data_segments_in = 0, acks_out = 0, others_out = 0;
   Time last_call{};
 };
@@ -231,9 +232,11 @@ void Endpoint::connect(Time now) {
   state_->send_syn(now);
 }
 
-Bytes Endpoint::write(Time now, Bytes size) {
+Bytes Endpoint::write(Time now, Bytes size, bool more) {
   state_->last_call = now;
-  const Bytes taken = state_->sender.write(now, size);
+  const Bytes taken = state_->sender.write(now, size, more);
+  ++state_->calls.writes;
+  state_->calls.written += taken.count();
   if (taken.count() > 0) state_->waits_for_acks = true;
   return taken;
 }
@@ -243,6 +246,8 @@ Bytes Endpoint::readable() const { return state_->receiver.readable(); }
 Bytes Endpoint::read(Time now, Bytes size) {
   state_->last_call = now;
   const Reading reading = state_->receiver.read(size);
+  ++state_->calls.reads;
+  state_->calls.read += reading.taken.count();
   if (reading.ack_due) state_->send_ack(now);
   return reading.taken;
 }
@@ -306,6 +311,8 @@ Progress Endpoint::progress() const {
 }
 
 std::uint8_t Endpoint::window_scale() const { return state_->receiver.offered_window_scale(); }
+
+const CallCounts& Endpoint::calls() const { return state_->calls; }
 
 Info Endpoint::info() const {
   Info info;

@@ -31,6 +31,12 @@ struct EndpointConfig {
   Time grid_phase{};                      ///< where this host's shared delayed-ACK grid stands
 };
 
+/// What the application has asked of the endpoint.
+struct CallCounts {
+  std::int64_t writes = 0, reads = 0;  ///< calls, those that took nothing included
+  std::int64_t written = 0, read = 0;  ///< bytes
+};
+
 /// What the application would like to know after a call, cleared when taken.
 struct Signals {
   bool connected = false;
@@ -83,8 +89,9 @@ class Endpoint {
   void listen();           ///< passive open
   void connect(Time now);  ///< active open; emits the SYN
   /// One write() or the rest of one. Returns what the send buffer took; less than `size` means the
-  /// writer sleeps until Signals::writable.
-  Bytes write(Time now, Bytes size);
+  /// writer sleeps until Signals::writable. `more`: the call goes on with another piece, so its
+  /// end is not pushed out yet.
+  Bytes write(Time now, Bytes size, bool more = false);
   Bytes readable() const;  ///< in-order bytes not yet read
   /// Takes up to `size` in-order bytes; may emit a window update or an ACK.
   Bytes read(Time now, Bytes size);
@@ -110,6 +117,7 @@ class Endpoint {
   bool has_news() const;
   /// By how many bits the windows it advertises are shifted, once the SYNs have agreed on it.
   std::uint8_t window_scale() const;
+  const CallCounts& calls() const;
   Info info() const;
   Progress progress() const;
 

@@ -88,7 +88,7 @@ std::int64_t Sender::sized_window() const {
 
 // Writes.
 
-Bytes Sender::write(Time now, Bytes size) {
+Bytes Sender::write(Time now, Bytes size, bool more) {
   if (!started_ || fin_queued_) {
     writer_waits_ = !fin_queued_;
     return Bytes(0);
@@ -102,7 +102,7 @@ Bytes Sender::write(Time now, Bytes size) {
   writer_waits_ = refused;
   writer_left_ = left;
   const bool took = left < size.count();
-  if (!stream_ && took) {
+  if (!stream_ && took && (refused || !more)) {
     if (!buffer_.all_sent()) mark_push();
     if (!corked()) transmit(now, refused ? Push::all : Push::nagle);
   } else if (refused && blocked_ == Blocked::no) {

@@ -55,7 +55,7 @@ class Sender {
   void start(Time now, const SenderStart& start);
 
   /// Accepts up to `size` bytes; less means that the writer sleeps until take_writable().
-  Bytes write(Time now, Bytes size);
+  Bytes write(Time now, Bytes size, bool more = false);
   void shutdown(Time now);
   /// Takes an acknowledgment (any segment with kAck); retransmits what it shows to be lost.
   void on_ack(Time now, const Segment& segment) {

@@ -127,9 +127,8 @@ TEST_CASE("tests are checked against their type, their NICs and themselves") {
         "sample.yaml:9:61: tests.t.frame_size: `63B` is out of range; it must be between 64B and "
         "65557B");
   CHECK(with_test("{name: t, type: file-transfer, from: a, to: b}") ==
-        "sample.yaml:9:21: tests.t.type: `file-transfer` is not supported yet in this version; "
-        "known: tcp-stream, udp-stream, raw-frames, request-response, rfc2544-throughput, "
-        "rfc2544-latency, rfc2544-frame-loss, rfc2544-back-to-back");
+        "sample.yaml:9:5: tests.t: the key `bytes` is missing: how long is the file?; add `bytes: "
+        "100MB`");
   CHECK(with_test("{name: t, type: tcp-stream, from: a, to: b, background: on}") ==
         "sample.yaml:9:61: tests.t.background: nothing runs beside this background test; put it "
         "and another test in one `group`");

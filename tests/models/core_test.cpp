@@ -44,13 +44,17 @@ TEST_CASE("a process that wakes under softirq work becomes current only after it
   CHECK(core.finish_process(us(9)) == us(2));  // what came before it is charged to nobody
 }
 
-TEST_CASE("work added to what runs comes at its end") {
+TEST_CASE("softirq work that follows another piece keeps a waiting process waiting") {
   Core core;
   core.begin_softirq(us(0), us(2));
-  core.begin_process(us(0), us(3));
-  core.extend_softirq(us(2), us(5));
-  CHECK(core.softirq_end() == us(7));
-  CHECK(core.process_end() == us(10));
-  core.extend_process(us(1));
+  core.begin_process(us(1), us(3));  // woken by it: from 2 us
+  core.finish_softirq(us(2));
+  core.append_softirq(us(2), us(1));
+  core.begin_softirq(us(2), us(5));
+  CHECK(core.softirq_end() == us(8));
   CHECK(core.process_end() == us(11));
+  core.finish_softirq(us(8));
+  core.extend_process(us(1));
+  CHECK(core.finish_process(us(12)) == us(4));
+  CHECK(core.softirq_busy() == us(8));
 }
