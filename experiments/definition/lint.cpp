@@ -62,6 +62,7 @@ std::vector<Diagnostic> lint(const Experiment& experiment) {
   Lint context(experiment);
   lint_devices(context);
   lint_media(context);
+  lint_cpu(context);
   lint_tests(context);
   return context.take();
 }

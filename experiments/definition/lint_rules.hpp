@@ -50,9 +50,10 @@ class Lint {
   std::vector<Diagnostic> found_;
 };
 
-/// The rules about links, hosts and switches, about shared media, and about tests.
+/// The rules about links, hosts and switches, about shared media, about cores, and about tests.
 void lint_devices(Lint& lint);
 void lint_media(Lint& lint);
+void lint_cpu(Lint& lint);
 void lint_tests(Lint& lint);
 
 // IEEE 802.3 clause 3: header, check sequence; clause 4: preamble 8 and gap 12, frames of 64 B on.

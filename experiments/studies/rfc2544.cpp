@@ -153,6 +153,7 @@ void run_rfc2544(const Test& test, Tester& tester, std::vector<TestResult>& done
         case TestType::udp_stream:
         case TestType::raw_frames:
         case TestType::request_response:
+        case TestType::file_transfer:
           return;
       }
     }
