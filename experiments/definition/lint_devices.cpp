@@ -155,9 +155,9 @@ void router_slower_than_nics(Lint& lint, const Host& host, int index) {
   const double most = cores / frame.seconds();
   if (most >= arriving) return;
   lint.warn("hosts." + host.name + ".forward_costs",
-            fmt::format("{} cores forward at most {:.4g} frames/s, and {:.4g} frames/s of 64 B can "
-                        "arrive",
-                        cores, most, arriving),
+            fmt::format("{} core{} can forward {:.4g} frames/s at most, and {:.4g} frames/s of "
+                        "64 B can arrive",
+                        cores, cores == 1 ? "" : "s", most, arriving),
             "expect loss of short frames at line rate; more cores, or a faster path");
 }
 

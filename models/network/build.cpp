@@ -118,7 +118,10 @@ void Network::build_port(const experiments::Link& link, int from_end, std::uint6
   random_ = random_ || port->queue.random();
   if (from.kind == NodeKind::host && !experiments::is_shared(link)) add_dma(*port, from);
   port->plain = port->dma && !link.queue && !egress_of(experiment_, link, from_end);
-  if (!port->plain) observe(port->queue);
+  if (port->plain)
+    port->queue.observe(Time::never(), Time::never());  // no queue anybody asked for
+  else
+    observe(port->queue);
   if (link.queue) {
     port->memory = link.queue->count();
   } else if (link.egress) {

@@ -84,6 +84,6 @@ TEST_CASE("check warns of a router that its lines can flood, unless it is what i
     return all;
   };
   const std::string slow = "forwarding: kernel, forward_costs: {frame: 1us}";
-  CHECK(says(warnings(text(slow)), "1 cores forward at most 1e+06 frames/s"));
+  CHECK(says(warnings(text(slow)), "1 core can forward 1e+06 frames/s at most"));
   CHECK_FALSE(says(warnings(text("forwarding: kernel, forward_costs: {frame: 300ns}")), "forward"));
 }

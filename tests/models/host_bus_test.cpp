@@ -191,7 +191,7 @@ TEST_CASE("cores forward side by side where flows are spread over queues") {
                           "nics: {eth0: {profile: generic-10g, queues: 16}, eth1: {profile: "
                           "generic-10g}}",
                       "  - {name: flood, type: raw-frames, from: a, to: b, flows: 200, frame_size: "
-                      "64B, duration: 4ms, omit: 2ms}\n")),
+                      "64B, frame_rate: 25000/s, duration: 4ms, omit: 2ms}\n")),
                   "flood", "frame_rate");
   };
   CHECK(flood(1) == Approx(500e3).epsilon(0.01));
@@ -266,7 +266,7 @@ TEST_CASE("a faster part never slows a path: random routers, one part made bette
                 "ns}, nics: {eth0: {profile: generic-10g, queues: 8}, eth1: {profile: "
                 "generic-10g}}",
             "  - {name: flood, type: raw-frames, from: a, to: b, flows: 32, frame_size: " +
-                n(size) + "B, duration: 1ms, omit: 400us}\n")),
+                n(size) + "B, frame_rate: 80000/s, duration: 2ms, omit: 1ms}\n")),
         "flood", "frame_rate");
   };
   for (int trial = 0; trial < 12; ++trial) {
