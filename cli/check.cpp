@@ -22,8 +22,14 @@ using nlohmann::ordered_json;
 /// One parameter of the resolved experiment.
 struct Resolved {
   std::string path, value;
+  std::vector<std::string> within;  ///< lowest and highest, if it is uncertain
   Origin origin;
 };
+
+/// {value, within}: one value and where it may lie.
+bool is_uncertain(const ordered_json& node) {
+  return node.is_object() && node.contains("value") && node.contains("within");
+}
 
 bool is_leaf(const ordered_json& node) {
   if (!node.is_structured()) return true;
@@ -43,11 +49,21 @@ Origin origin_of(std::string path, const std::map<std::string, Origin>& origins)
   }
 }
 
+std::string text_of(const ordered_json& node) {
+  return node.is_string() ? node.get<std::string>() : node.dump();
+}
+
 void flatten(const ordered_json& node, const std::string& path, const Experiment& experiment,
              std::vector<Resolved>& rows) {
   if (is_leaf(node)) {
-    const std::string value = node.is_string() ? node.get<std::string>() : node.dump();
-    rows.push_back({path, value, origin_of(path, experiment.origins)});
+    rows.push_back({path, text_of(node), {}, origin_of(path, experiment.origins)});
+    return;
+  }
+  if (is_uncertain(node)) {
+    rows.push_back({path,
+                    text_of(node["value"]),
+                    {text_of(node["within"][0]), text_of(node["within"][1])},
+                    origin_of(path, experiment.origins)});
     return;
   }
   std::size_t index = 0;
@@ -73,16 +89,21 @@ std::vector<Resolved> resolved_parameters(const Experiment& experiment) {
   return rows;
 }
 
+std::string shown(const Resolved& row) {
+  if (row.within.empty()) return row.value;
+  return fmt::format("{} ({} .. {})", row.value, row.within[0], row.within[1]);
+}
+
 std::string resolved_table(const std::vector<Resolved>& rows) {
   std::size_t path_width = 4, value_width = 5;
   for (const Resolved& row : rows) {
     path_width = std::max(path_width, row.path.size());
-    value_width = std::max(value_width, std::min<std::size_t>(row.value.size(), 32));
+    value_width = std::max(value_width, std::min<std::size_t>(shown(row).size(), 32));
   }
   std::string text =
       fmt::format("{:<{}}  {:<{}}  {}\n", "path", path_width, "value", value_width, "origin");
   for (const Resolved& row : rows)
-    text += fmt::format("{:<{}}  {:<{}}  {}\n", row.path, path_width, row.value, value_width,
+    text += fmt::format("{:<{}}  {:<{}}  {}\n", row.path, path_width, shown(row), value_width,
                         words_of(row.origin));
   return text;
 }
@@ -91,6 +112,7 @@ ordered_json resolved_json(const std::vector<Resolved>& rows) {
   ordered_json array = ordered_json::array();
   for (const Resolved& row : rows) {
     ordered_json entry{{"path", row.path}, {"value", row.value}, {"origin", row.origin.source}};
+    if (!row.within.empty()) entry["within"] = row.within;
     if (row.origin.line > 0) entry["line"] = row.origin.line;
     if (row.origin.column > 0) entry["column"] = row.origin.column;
     array.push_back(std::move(entry));

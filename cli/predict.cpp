@@ -1,17 +1,25 @@
 // `predict`: the experiment in the simulator.
 #include "cli/capture_folder.hpp"
 #include "cli/experiment_run.hpp"
+#include "cli/model_intervals.hpp"
 #include "cli/verb.hpp"
 #include "experiments/definition/lint.hpp"
 
 namespace linerate::cli {
 namespace {
 
+void predict_options(boost::program_options::options_description_easy_init add) {
+  capture_options(add);
+  model_options(add);
+}
+
 ExitCode run_predict(const Invocation& invocation) {
   const experiments::Experiment experiment = load(invocation.arguments[0], invocation);
   invocation.console.warn(experiments::lint(experiment));
   CaptureFolder captures(invocation, experiment);
-  const experiments::Result result = predict(experiment, invocation.console, captures.options());
+  const int runs = model_runs(invocation);
+  experiments::Result result = predict(experiment, invocation.console, captures.options());
+  add_model_intervals(experiment, runs, invocation.console, result);
   // The result first: a disk that fills up with captures must not cost it.
   const ExitCode code = conclude(experiment, result, invocation.console);
   captures.keep();
@@ -30,7 +38,7 @@ const Verb predict_verb{
     true,
     1,
     1,
-    capture_options,
+    predict_options,
     run_predict};
 
 }  // namespace linerate::cli

@@ -66,6 +66,16 @@ void ProgressLine::show(const realnet::Progress& progress) {
     rewrite(fmt::format("{}: run {} of {}", progress.test, progress.repeat, progress.repeats));
 }
 
+void ProgressLine::show(const StudyProgress& progress) {
+  if (json_)
+    write_standard_error(
+        ordered_json{{"kind", "progress"}, {"stage", progress.stage}, {"runs", progress.runs}}
+            .dump() +
+        "\n");
+  else if (animated_)
+    rewrite(fmt::format("{}: {} simulations", progress.stage, progress.runs));
+}
+
 void ProgressLine::rewrite(const std::string& line) {
   write_standard_error(kWipe + line);
   drawn_ = true;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 #include "cli/console.hpp"
@@ -10,6 +11,12 @@
 #include "realnet/measure.hpp"
 
 namespace linerate::cli {
+
+/// How far a study of many runs has come.
+struct StudyProgress {
+  std::string stage;
+  std::int64_t runs = 0;
+};
 
 class ProgressLine {
  public:
@@ -22,6 +29,7 @@ class ProgressLine {
 
   void show(const models::Progress& progress);
   void show(const realnet::Progress& progress);
+  void show(const StudyProgress& progress);
 
  private:
   void rewrite(const std::string& line);

@@ -5,6 +5,7 @@
 #include "cli/capture_folder.hpp"
 #include "cli/experiment_run.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/model_intervals.hpp"
 #include "cli/verb.hpp"
 #include "experiments/definition/lint.hpp"
 #include "experiments/results/json.hpp"
@@ -53,8 +54,10 @@ ExitCode run_validate(const Invocation& invocation) {
   console.warn(experiments::lint(experiment));
 
   CaptureFolder captures(invocation, experiment);
-  const Result predicted = predict(experiment, console, captures.options());
+  const int runs = model_runs(invocation);
+  Result predicted = predict(experiment, console, captures.options());
   captures.keep();
+  add_model_intervals(experiment, runs, console, predicted);
   ExitCode kept = keep(predicted, keep_predicted);
   // After Ctrl-C half a prediction is all there is to say.
   if (stop_requested()) return conclude(experiment, predicted, console);
@@ -79,6 +82,7 @@ ExitCode run_validate(const Invocation& invocation) {
 
 void validate_options(po::options_description_easy_init add) {
   capture_options(add);
+  model_options(add);
   add("predicted", po::value<std::string>()->value_name("FILE"), "keep the predicted result too");
   add("measured", po::value<std::string>()->value_name("FILE"), "keep the measured result too");
 }

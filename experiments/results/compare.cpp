@@ -50,24 +50,6 @@ const TestResult* find_test(const Result& result, const std::string& name) {
   return nullptr;
 }
 
-/// The null model: the payload rate of a wire that full frames saturate, if the test's way has a
-/// line whose capacity is known and a ledger that says what share of a full frame is payload.
-std::optional<double> payload_ceiling(const TestResult& test) {
-  std::optional<double> narrowest;
-  for (const Limit& limit : test.limits)
-    if (limit.capacity) narrowest = std::min(narrowest.value_or(*limit.capacity), *limit.capacity);
-  const LayerRate* payload = nullptr;
-  const LayerRate* wire = nullptr;
-  for (const LayerRate& layer : test.layers) {
-    if (layer.name == "payload") payload = &layer;
-    if (layer.name == "wire") wire = &layer;
-  }
-  if (!narrowest || payload == nullptr || wire == nullptr || wire->bytes_per_frame <= 0)
-    return std::nullopt;
-  return *narrowest * static_cast<double>(payload->bytes_per_frame) /
-         static_cast<double>(wire->bytes_per_frame);
-}
-
 Verdict judge_interval(const std::pair<double, double>& error, double tolerance) {
   if (error.first >= -tolerance && error.second <= tolerance) return Verdict::within;
   if (error.first > tolerance || error.second < -tolerance) return Verdict::outside;
@@ -127,6 +109,7 @@ FigureComparison compare_figure(const Figure& predicted, const Figure& reference
   const auto ratio = ratio_interval90(predicted.samples, reference.samples);
   if (ratio && std::isfinite(ratio->first) && std::isfinite(ratio->second))
     comparison.error90 = std::pair{ratio->first - 1, ratio->second - 1};
+  comparison.model95 = predicted.model95;
   if (predicted.model95) {
     const auto& [low, high] = *predicted.model95;
     const bool inside = comparison.reference >= low && comparison.reference <= high;
@@ -185,6 +168,37 @@ void note_unused_tolerances(const std::vector<Tolerance>& tolerances, ResultComp
 }
 
 }  // namespace
+
+std::optional<double> payload_ceiling(const TestResult& test) {
+  std::optional<double> narrowest;
+  for (const Limit& limit : test.limits)
+    if (limit.capacity) narrowest = std::min(narrowest.value_or(*limit.capacity), *limit.capacity);
+  const LayerRate* payload = nullptr;
+  const LayerRate* wire = nullptr;
+  for (const LayerRate& layer : test.layers) {
+    if (layer.name == "payload") payload = &layer;
+    if (layer.name == "wire") wire = &layer;
+  }
+  if (!narrowest || payload == nullptr || wire == nullptr || wire->bytes_per_frame <= 0)
+    return std::nullopt;
+  return *narrowest * static_cast<double>(payload->bytes_per_frame) /
+         static_cast<double>(wire->bytes_per_frame);
+}
+
+ModelCoverage model_coverage(const ResultComparison& comparison) {
+  ModelCoverage coverage;
+  std::vector<double> widths;
+  for (const FigureComparison& figure : comparison.figures) {
+    if (!figure.model95) continue;
+    const auto [low, high] = *figure.model95;
+    ++coverage.figures;
+    if (figure.reference >= low && figure.reference <= high) ++coverage.inside;
+    if (figure.predicted != 0) widths.push_back((high - low) / std::abs(figure.predicted));
+  }
+  std::sort(widths.begin(), widths.end());
+  if (!widths.empty()) coverage.median_width = widths[widths.size() / 2];
+  return coverage;
+}
 
 Verdict overall(const ResultComparison& comparison) {
   const auto any = [&](Verdict verdict) {

@@ -17,12 +17,13 @@ enum class Verdict { within, outside, inconclusive, not_judged };
 struct FigureComparison {
   std::string test, figure, unit;
   Better better = Better::neither;
-  double predicted = 0, reference = 0;          ///< medians
-  std::optional<double> error;                  ///< predicted / reference - 1; absent when the
-                                                ///< reference is 0 and the prediction is not
+  double predicted = 0, reference = 0;               ///< medians
+  std::optional<double> error;                       ///< predicted / reference - 1; absent when the
+                                                     ///< reference is 0 and the prediction is not
   std::optional<std::pair<double, double>> error90;  ///< 90 % interval of the ratio, minus 1
+  std::optional<std::pair<double, double>> model95;  ///< of the prediction, by its parameters
   std::optional<double> tolerance;
-  std::optional<double> null_error;             ///< error of the wire ceiling alone
+  std::optional<double> null_error;  ///< error of the wire ceiling alone
   Verdict verdict = Verdict::not_judged;
   std::string note;
   bool operator==(const FigureComparison&) const = default;
@@ -32,10 +33,23 @@ struct ResultComparison {
   std::string predicted_source, reference_source;
   Backend predicted_backend = Backend::simulated, reference_backend = Backend::measured;
   std::vector<FigureComparison> figures;
-  std::vector<std::string> only_in_predicted, only_in_reference;   ///< "test.figure"; "test.*" for a whole test
+  std::vector<std::string> only_in_predicted,
+      only_in_reference;  ///< "test.figure"; "test.*" for a whole test
   std::vector<std::string> notes;
   bool operator==(const ResultComparison&) const = default;
 };
+
+/// The null model: the payload rate, bit/s, of a wire that full frames saturate, if the test's way
+/// has a line whose capacity is known and a ledger that says what share of a full frame is payload.
+std::optional<double> payload_ceiling(const TestResult& test);
+
+/// How often references lay inside the prediction's own 95 % interval, over figures that have one,
+/// and how wide it was: a wide interval is easily right.
+struct ModelCoverage {
+  int figures = 0, inside = 0;
+  double median_width = 0;  ///< as a share of the prediction
+};
+ModelCoverage model_coverage(const ResultComparison& comparison);
 
 /// The verdict of a whole comparison: outside beats inconclusive beats within; `not_judged` when no
 /// figure has a tolerance.

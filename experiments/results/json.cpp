@@ -144,6 +144,7 @@ Json write(const FigureComparison& figure) {
   json["reference"] = number(figure.reference);
   if (figure.error) json["error"] = number(*figure.error);
   if (figure.error90) json["error90"] = pair_of_numbers(*figure.error90);
+  if (figure.model95) json["model95"] = pair_of_numbers(*figure.model95);
   if (figure.tolerance) json["tolerance"] = number(*figure.tolerance);
   if (figure.null_error) json["null_error"] = number(*figure.null_error);
   json["verdict"] = name_of(verdict_names, figure.verdict);
@@ -313,6 +314,7 @@ FigureComparison read_figure_comparison(const JsonValue& value) {
   figure.reference = object.required("reference").number();
   figure.error = number_or_absent(object.optional("error"));
   if (const auto bounds = object.optional("error90")) figure.error90 = bounds->interval();
+  if (const auto bounds = object.optional("model95")) figure.model95 = bounds->interval();
   figure.tolerance = number_or_absent(object.optional("tolerance"));
   figure.null_error = number_or_absent(object.optional("null_error"));
   figure.verdict = object.required("verdict").one_of(verdict_names);

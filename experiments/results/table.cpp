@@ -127,9 +127,10 @@ std::string ports_table(const TestResult& test, bool colour) {
     for (const auto& [figure, value] : use.figures) {
       if (value == 0) continue;
       const bool time = figure.starts_with("queue_delay");
-      figures += fmt::format(
-          "{}{} {}", figures.empty() ? "" : ", ", figure,
-          format_quantity(value, time ? "s" : value == std::floor(value) ? "count" : ""));
+      figures += fmt::format("{}{} {}", figures.empty() ? "" : ", ", figure,
+                             format_quantity(value, time                         ? "s"
+                                                    : value == std::floor(value) ? "count"
+                                                                                 : ""));
     }
     grid.add({{name},
               {std::to_string(use.frames_sent)},
@@ -292,6 +293,12 @@ std::string format_table(const ResultComparison& comparison, bool colour) {
   out += list("only in the prediction", comparison.only_in_predicted);
   out += list("only in the reference", comparison.only_in_reference);
   for (const std::string& note : comparison.notes) out += wrapped("note: " + note, 0);
+  if (const ModelCoverage coverage = model_coverage(comparison); coverage.figures > 0)
+    out += wrapped(
+        fmt::format("of {} figures with a model interval, {} {} inside it; median width {:.1f} %",
+                    coverage.figures, coverage.inside, coverage.inside == 1 ? "lies" : "lie",
+                    100 * coverage.median_width),
+        0);
   const Verdict verdict = overall(comparison);
   return out + fmt::format("overall: {} ({})\n",
                            painted(verdict_words(verdict), paint_of(verdict), colour),
