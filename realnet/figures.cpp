@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "realnet/samples.hpp"
+#include "realnet/traffic/traffic_figures.hpp"
 #include "realnet/transfer.hpp"
 
 namespace linerate::realnet {
@@ -80,32 +82,6 @@ double fairness(const std::vector<double>& rates) {
   }
   return squares > 0 ? sum * sum / (static_cast<double>(rates.size()) * squares) : 1;
 }
-
-/// Named samples, one a repeat, in the order of the repeats.
-class Samples {
- public:
-  void add(const std::string& name, const char* unit, Better better, double value) {
-    Entry& entry = entries_[name];
-    entry.unit = unit;
-    entry.better = better;
-    entry.values.push_back(value);
-  }
-  std::map<std::string, experiments::Figure> figures() const {
-    std::map<std::string, experiments::Figure> figures;
-    for (const auto& [name, entry] : entries_) {
-      figures[name] = experiments::make_figure(entry.unit, entry.better, entry.values);
-    }
-    return figures;
-  }
-
- private:
-  struct Entry {
-    std::string unit;
-    Better better = Better::neither;
-    std::vector<double> values;
-  };
-  std::map<std::string, Entry> entries_;
-};
 
 double goodput_of(const Test& test, const Repeat& repeat) {
   double total = 0;
@@ -236,22 +212,8 @@ std::vector<experiments::Limit> limits_of(const Experiment& experiment, const La
   // The kernel's third state: data in flight and nothing else in the way.
   blocked("congestion window or path", busy - window - buffer,
           "tcpi_busy_time - tcpi_rwnd_limited - tcpi_sndbuf_limited");
-  for (std::size_t i = 0; i < plan.links.size() && repeat.use.in_time; ++i) {
-    for (const PlannedPort& port : plan.links[i].ends) {
-      if (!port.shaper) continue;  // nothing counts its frames
-      const auto line = static_cast<double>(experiment.links[i].rate.bits_per_second());
-      const double sent = static_cast<double>(repeat.use.ports.at(port.label).wire_bytes_sent) * 8 /
-                          repeat.use.seconds;
-      const double share = std::clamp(sent / line, 0.0, 1.0);
-      limits.push_back(
-          {fmt::format("link {} from {}", plan.links[i].name, port.label), share, share > 0.98,
-           fmt::format("{:.3f} Mbit/s on the wire of {:.3f} Mbit/s", sent / 1e6, line / 1e6),
-           fmt::format("links.{}.rate", plan.links[i].name), ""});
-    }
-  }
-  std::stable_sort(limits.begin(), limits.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.binds, a.utilisation) > std::pair(b.binds, b.utilisation);
-  });
+  add_link_limits(experiment, plan, repeat.use, limits);
+  rank_limits(limits);
   return limits;
 }
 
@@ -296,14 +258,9 @@ void add_buffer_notes(const Test& test, const Repeat& repeat, TestResult& result
   check("receive", test.receive_buffer, transfer.receiver.receive_buffer);
 }
 
-}  // namespace
-
-TestResult test_result(const Experiment& experiment, const LabPlan& plan, const Test& test,
-                       const std::vector<Repeat>& repeats, bool alone) {
+TestResult stream_result(const Experiment& experiment, const LabPlan& plan, const Test& test,
+                         const std::vector<Repeat>& repeats, bool alone) {
   TestResult result;
-  result.name = test.name;
-  result.type = "tcp-stream";
-  if (repeats.empty()) return result;
   Samples samples;
   for (const Repeat& repeat : repeats) {
     add_goodput(test, repeat, samples);
@@ -318,6 +275,52 @@ TestResult test_result(const Experiment& experiment, const LabPlan& plan, const 
   result.ports = shown.use.ports;
   if (!plan.links.empty()) result.layers = layers_of(test, shown);
   add_buffer_notes(test, shown, result);
+  return result;
+}
+
+}  // namespace
+
+void add_link_limits(const Experiment& experiment, const LabPlan& plan, const PortUse& use,
+                     std::vector<experiments::Limit>& limits) {
+  for (std::size_t i = 0; i < plan.links.size() && use.in_time; ++i) {
+    for (const PlannedPort& port : plan.links[i].ends) {
+      if (!port.shaper) continue;  // nothing counts its frames
+      const auto line = static_cast<double>(experiment.links[i].rate.bits_per_second());
+      const double sent =
+          static_cast<double>(use.ports.at(port.label).wire_bytes_sent) * 8 / use.seconds;
+      const double share = std::clamp(sent / line, 0.0, 1.0);
+      limits.push_back(
+          {fmt::format("link {} from {}", plan.links[i].name, port.label), share, share > 0.98,
+           fmt::format("{:.3f} Mbit/s on the wire of {:.3f} Mbit/s", sent / 1e6, line / 1e6),
+           fmt::format("links.{}.rate", plan.links[i].name), ""});
+    }
+  }
+}
+
+void rank_limits(std::vector<experiments::Limit>& limits) {
+  std::stable_sort(limits.begin(), limits.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.binds, a.utilisation) > std::pair(b.binds, b.utilisation);
+  });
+}
+
+TestResult test_result(const Experiment& experiment, const LabPlan& plan, const Test& test,
+                       const std::vector<Repeat>& repeats, bool alone) {
+  TestResult result;
+  if (!repeats.empty()) {
+    switch (test.type) {
+      case experiments::TestType::udp_stream:
+      case experiments::TestType::raw_frames:
+        result = datagram_result(experiment, plan, test, repeats);
+        break;
+      case experiments::TestType::request_response:
+        result = request_result(experiment, plan, test, repeats);
+        break;
+      default:
+        result = stream_result(experiment, plan, test, repeats, alone);
+    }
+  }
+  result.name = test.name;
+  result.type = name_of(test.type);
   return result;
 }
 

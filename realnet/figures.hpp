@@ -16,6 +16,12 @@ struct Repeat {
   PortUse use;
 };
 
+/// How full each link was: what its ports sent on the wire over what they can.
+void add_link_limits(const experiments::Experiment& experiment, const LabPlan& plan,
+                     const PortUse& use, std::vector<experiments::Limit>& limits);
+/// What binds first, then the fullest.
+void rank_limits(std::vector<experiments::Limit>& limits);
+
 /// The figures, intervals and limits of a test from its repeats. `alone`: nothing else ran, so the
 /// ports' counters are the test's own.
 experiments::TestResult test_result(const experiments::Experiment& experiment, const LabPlan& plan,

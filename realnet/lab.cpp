@@ -246,7 +246,7 @@ Place Lab::place(int host, int nic, int ip) const {
   const PlannedPort* port = plan_.port(owner.name + ":" + owner.nics[nic].name);
   LINERATE_CHECK(port, "a planned test ends at planned ports");
   return {nodes_[host]->descriptor(), ip == 6 ? port->ipv6 : port->ipv4,
-          port->shaper ? port->device : ""};
+          port->shaper ? port->device : "", port->device};
 }
 
 std::map<std::string, experiments::PortCounters> Lab::counters() const {

@@ -54,7 +54,8 @@ class NetworkNamespace {
 struct Place {
   int namespace_descriptor = -1;  ///< -1: where we are
   std::string address;
-  std::string device;  ///< of the NIC, empty where it is not the test's own
+  std::string device;  ///< of the NIC, empty where nothing counts its frames as those of a line
+  std::string interface {};  ///< of the NIC, empty where it is not the experiment's own
 };
 
 class Lab {

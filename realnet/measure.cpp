@@ -4,11 +4,13 @@
 
 #include <algorithm>
 
+#include "experiments/studies/rfc2544.hpp"
 #include "realnet/figures.hpp"
 #include "realnet/lab.hpp"
 #include "realnet/lab_plan.hpp"
 #include "realnet/preflight.hpp"
 #include "realnet/session.hpp"
+#include "realnet/traffic/measured_tester.hpp"
 
 namespace linerate::realnet {
 namespace {
@@ -34,9 +36,9 @@ std::vector<std::vector<const Test*>> groups_of(const Experiment& experiment) {
 
 /// Why a group cannot be measured, or "". One test that cannot be run takes its whole group with
 /// it: the others would be measured without the traffic they are meant to meet.
-std::string obstacle_of_group(const std::vector<const Test*>& group) {
+std::string obstacle_of_group(const Experiment& experiment, const std::vector<const Test*>& group) {
   for (const Test* test : group) {
-    const std::string obstacle = obstacle_of(*test);
+    const std::string obstacle = obstacle_of(experiment, *test);
     if (!obstacle.empty()) return fmt::format("test {}: {}", test->name, obstacle);
   }
   return {};
@@ -52,6 +54,11 @@ int repeats_of(const std::vector<const Test*>& group) {
 }
 
 std::string amount(const Test& test) {
+  if (is_search(test.type)) {
+    return fmt::format("{} frame size(s), trials of {} s and at most {} s to settle",
+                       test.frame_sizes.size(), test.trial.measured.seconds(),
+                       test.trial.settle.seconds());
+  }
   return test.bytes ? fmt::format("{} B a flow", test.bytes->count())
                     : fmt::format("{} s after the first {} s",
                                   (test.duration - test.omit).seconds(), test.omit.seconds());
@@ -68,8 +75,10 @@ class Measurement {
   void run(experiments::Result& result) {
     for (const auto& group : groups_of(experiment_)) {
       if (!result.complete) return;
-      const std::string obstacle = obstacle_of_group(group);
-      if (obstacle.empty()) {
+      const std::string obstacle = obstacle_of_group(experiment_, group);
+      if (obstacle.empty() && is_search(group.front()->type)) {
+        run_search(*group.front(), result);
+      } else if (obstacle.empty()) {
         run_group(group, result);
       } else {
         pass_over(group, obstacle, result);
@@ -94,7 +103,7 @@ class Measurement {
     const int repeats = repeats_of(group);
     for (int repeat = 0; repeat < repeats && result.complete; ++repeat) {
       if (options_.progress) options_.progress({group.front()->name, repeat, repeats});
-      auto outcome = run_together(experiment_, lab_, group, options_.stop);
+      auto outcome = run_together(experiment_, lab_, group, repeat, options_.stop);
       if (!outcome) {
         result.complete = false;
         break;
@@ -108,6 +117,23 @@ class Measurement {
       result.tests.push_back(
           test_result(experiment_, plan_, *group[i], by_test[i], group.size() == 1));
       note_missing(*group[i], result.tests.back());
+    }
+  }
+
+  /// RFC 2544: the search that a prediction uses too, over trials of real frames.
+  void run_search(const Test& test, experiments::Result& result) {
+    if (options_.progress) options_.progress({test.name, 0, 1});
+    MeasuredTester tester(experiment_, lab_, test, options_.stop);
+    std::vector<experiments::TestResult> done;
+    try {
+      run_rfc2544(test, tester, done);
+    } catch (const experiments::Interrupted&) {
+      result.complete = false;
+    }
+    for (auto& size : done) {
+      size.notes.push_back("frames went from " + tester.method());
+      note_missing(test, size);
+      result.tests.push_back(std::move(size));
     }
   }
 
@@ -156,15 +182,15 @@ std::vector<std::string> plan(const Experiment& experiment) {
     }
   }
   for (const auto& group : groups_of(experiment)) {
-    const std::string obstacle = obstacle_of_group(group);
+    const std::string obstacle = obstacle_of_group(experiment, group);
     for (const Test* test : group) {
       if (!obstacle.empty()) {
         lines.push_back(fmt::format("test {}: not run, because {}", test->name, obstacle));
         continue;
       }
-      lines.push_back(fmt::format("test {}: {} x {} TCP flow(s) on {} pair(s), {}", test->name,
-                                  repeats_of(group), test->flows, test->pairs.size(),
-                                  amount(*test)));
+      lines.push_back(fmt::format("test {}: {} x {} {} flow(s) on {} pair(s), {}", test->name,
+                                  repeats_of(group), test->flows, name_of(test->type),
+                                  test->pairs.size(), amount(*test)));
     }
   }
   for (const PlannedElement& element : lab.elements) {

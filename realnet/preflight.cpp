@@ -33,6 +33,9 @@ std::string field(const std::string& path, const std::string& key) {
   return {};
 }
 
+/// What a datagram carries so that it can be told from others (traffic/datagram_io.hpp).
+constexpr Bytes kLeastDatagram{16};
+
 bool has_capability(int capability) {
   const std::string mask = field("/proc/self/status", "CapEff");
   return !mask.empty() && (std::stoull(mask, nullptr, 16) >> capability & 1) != 0;
@@ -56,11 +59,23 @@ void check_test(const Test& test) {
     throw EnvironmentError(fmt::format("test {}: at most {} flows a pair of hosts, not {}",
                                        test.name, kMostFlows, test.flows));
   }
+  if (test.type == TestType::udp_stream && !test.sizes && test.datagram < kLeastDatagram) {
+    throw EnvironmentError(fmt::format(
+        "test {}: a datagram of {} B has no room for the ordinal and time of {} B by which loss "
+        "and "
+        "delay are measured: write datagram: {}B or more",
+        test.name, test.datagram.count(), kLeastDatagram.count(), kLeastDatagram.count()));
+  }
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
   if (test.core && *test.core >= cores) {
     throw EnvironmentError(fmt::format("test {}: core {} does not exist; this machine has {}",
                                        test.name, *test.core, cores));
   }
+}
+
+/// Whether connections are made.
+bool connects(const Test& test) {
+  return test.type == TestType::tcp_stream || test.type == TestType::request_response;
 }
 
 /// What senders may use: all the kernel has with CAP_NET_ADMIN, else only what it allows everyone.
@@ -94,21 +109,18 @@ std::string congestions(const Experiment& experiment) {
 
 }  // namespace
 
-std::string obstacle_of(const Test& test) {
-  if (is_search(test.type)) {
+std::string obstacle_of(const Experiment& experiment, const Test& test) {
+  const bool frames = test.type == TestType::raw_frames || is_search(test.type);
+  if (frames && experiment.lab == experiments::LabType::loopback) {
     return fmt::format(
-        "{} needs a frame generator, which the labs do not have: `predict` runs it; or drive the "
-        "device from outside and `import` what it reports",
+        "{} needs an interface of the experiment's own: lab {{type: netns}} makes one",
         name_of(test.type));
   }
-  if (test.type != TestType::tcp_stream) {
-    return fmt::format("{} is not run by the labs of this version, which run tcp-stream",
-                       name_of(test.type));
-  }
-  const std::pair<bool, const char*> unsupported[] = {{test.arrivals.has_value(), "arrivals"},
-                                                      {test.sizes.has_value(), "sizes"},
-                                                      {test.start_spread > Time{}, "start_spread"},
-                                                      {test.priority > 0, "priority"}};
+  const bool stream = test.type == TestType::tcp_stream;
+  const std::pair<bool, const char*> unsupported[] = {
+      {stream && test.arrivals.has_value(), "arrivals"},
+      {stream && test.sizes.has_value(), "sizes"},
+      {test.barrier, "barrier"}};
   for (const auto& [used, key] : unsupported) {
     if (used) return fmt::format("`{}` is not supported by the labs of this version", key);
   }
@@ -118,16 +130,18 @@ std::string obstacle_of(const Test& test) {
 void check_machine(const Experiment& experiment) {
   std::vector<const Test*> runnable;
   for (const Test& test : experiment.tests) {
-    if (obstacle_of(test).empty()) runnable.push_back(&test);
+    if (obstacle_of(experiment, test).empty()) runnable.push_back(&test);
   }
   if (runnable.empty() && !experiment.tests.empty()) {
     const Test& first = experiment.tests.front();
     throw EnvironmentError(
-        fmt::format("nothing to measure: test {}: {}", first.name, obstacle_of(first)));
+        fmt::format("nothing to measure: test {}: {}", first.name, obstacle_of(experiment, first)));
   }
   for (const Test* test : runnable) check_test(*test);
   if (experiment.lab == experiments::LabType::netns) check_privileges();
-  for (const Test* test : runnable) check_congestion(experiment, *test);
+  for (const Test* test : runnable) {
+    if (connects(*test)) check_congestion(experiment, *test);
+  }
 }
 
 std::map<std::string, std::string> describe_machine(const Experiment& experiment) {

@@ -9,7 +9,7 @@
 namespace linerate::realnet {
 
 /// Why the labs cannot run this test ("request-response is not run by …"), or "".
-std::string obstacle_of(const experiments::Test& test);
+std::string obstacle_of(const experiments::Experiment& experiment, const experiments::Test& test);
 
 /// Throws EnvironmentError, which says what is missing and how to get it, when this machine (or
 /// this program) cannot run the experiment's tests. A test with an obstacle is passed over, as long

@@ -102,25 +102,18 @@ void watch(const Readers& readers, TransferReport& report) {
   }
 }
 
-void report_intervals(const Readers& readers, Time step, ReceiverReport& report) {
+/// Read by all flows together by the end of each interval. A flow that has ended keeps its total.
+std::vector<double> sum_by_interval(const Readers& readers) {
   std::size_t count = 0;
-  for (const auto& reader : readers) {
-    count = std::max(count, reader->clock().by_interval().size());
-  }
-  // Too long for the table: keep every n-th.
-  const std::size_t stride = 1 + (count - std::min<std::size_t>(count, 1)) / kMostIntervals;
-  report.step = step * static_cast<std::int64_t>(stride);
-  report.intervals = static_cast<int>(count / stride);
-  for (int i = 0; i < report.intervals; ++i) {
-    const std::size_t at = (i + 1) * stride - 1;
-    report.interval_bytes[i] = 0;
+  for (const auto& reader : readers) count = std::max(count, reader->clock().by_interval().size());
+  std::vector<double> sums(count);
+  for (std::size_t i = 0; i < count; ++i) {
     for (const auto& reader : readers) {
       const auto& bytes = reader->clock().by_interval();
-      // A flow that has ended keeps its total.
-      report.interval_bytes[i] +=
-          at < bytes.size() ? bytes[at] : static_cast<double>(reader->clock().total().count());
+      sums[i] += i < bytes.size() ? bytes[i] : static_cast<double>(reader->clock().total().count());
     }
   }
+  return sums;
 }
 
 void report_flows(const Readers& readers, ReceiverReport& report) {
@@ -139,7 +132,7 @@ void report_flows(const Readers& readers, ReceiverReport& report) {
 
 }  // namespace
 
-void receive_transfer(const TransferEnd& end, const ParentLine& parent, TransferReport& report) {
+void receive_stream(const TransferEnd& end, const ParentLine& parent, TransferReport& report) {
   const auto& test = *end.options.test;
   settle(end);
   const FileDescriptor listener = listen_tcp(end.place.address, end.options);
@@ -165,7 +158,7 @@ void receive_transfer(const TransferEnd& end, const ParentLine& parent, Transfer
     }
   }
   report_flows(readers, report.receiver);
-  report_intervals(readers, window.step, report.receiver);
+  report_intervals(sum_by_interval(readers), window.step, report.receiver);
   parent.say(kDone);
 }
 

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "realnet/system.hpp"
+#include "realnet/traffic/latency_histogram.hpp"
 #include "sim/units.hpp"
 
 namespace linerate::realnet {
@@ -23,6 +24,36 @@ struct SenderSample {
   double srtt = 0;           ///< s, mean over flows
   double retransmits = 0;    ///< segments sent again so far, all flows
   double delivery_rate = 0;  ///< bit/s, all flows
+};
+
+/// What the sender of datagrams or frames did beyond what every sender does.
+struct DatagramsSent {
+  std::int64_t due = 0;         ///< by the schedule
+  std::int64_t sent = 0;        ///< handed to the kernel …
+  std::int64_t refused = 0;     ///< … of which the host's own queue had no room for so many
+  LatencyHistogram lateness;    ///< behind the schedule, at hand-over
+  std::array<char, 32> method;  ///< what carried them
+};
+
+/// What the receiver of datagrams or frames saw; the window is [omit, duration].
+struct DatagramsReceived {
+  std::int64_t received = 0, duplicates = 0, reordered = 0;
+  std::int64_t window_frames = 0, window_bytes = 0, window_wire_bytes = 0;
+  std::int64_t overflows = 0;  ///< reached this host and found no room
+  Time jitter;                 ///< RFC 3550 appendix A.8, mean over flows
+  /// By how much the least delay of the window's last quarter exceeds that of its first: how much
+  /// longer the queues on the way have become.
+  Time growth;
+  LatencyHistogram latency;    ///< from `omit` on
+  std::array<char, 32> method;
+};
+
+/// What the clients of a request/response test saw.
+struct RequestsServed {
+  std::int64_t transactions = 0;
+  double rate = 0;  ///< transactions a second, sum over flows
+  Time last_response;
+  LatencyHistogram latency;  ///< from `omit` on
 };
 
 struct SenderReport {
@@ -44,6 +75,8 @@ struct SenderReport {
   Time step;
   int intervals = 0;
   std::array<SenderSample, kMostIntervals> samples;
+  DatagramsSent datagrams;
+  RequestsServed requests;
 };
 
 struct ReceiverReport {
@@ -58,13 +91,16 @@ struct ReceiverReport {
   Time step;
   int intervals = 0;
   std::array<double, kMostIntervals> interval_bytes;  ///< read by the end of each, all flows
+  DatagramsReceived datagrams;
 };
 
 struct TransferReport {
-  std::uint16_t port = 0;                 ///< the receiver listens on
-  std::atomic<std::int64_t> start{0};     ///< common start, ps of CLOCK_MONOTONIC
-  std::atomic<bool> stop{false};          ///< background traffic ends when this is set
+  std::uint16_t port = 0;                          ///< the receiver listens on
+  std::array<std::uint8_t, 6> hardware_address{};  ///< of the receiver's interface, for raw frames
+  std::atomic<std::int64_t> start{0};              ///< common start, ps of CLOCK_MONOTONIC
+  std::atomic<bool> stop{false};                   ///< background traffic ends when this is set
   std::atomic<std::int64_t> received{0};  ///< bytes so far, to notice a transfer that stalls
+  std::atomic<std::int64_t> sent{-1};     ///< datagrams or frames in all, when no more will come
   SenderReport sender;
   ReceiverReport receiver;
   std::array<char, 256> sender_failure, receiver_failure;  ///< text, empty if none

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "realnet/traffic/tcp_state.hpp"
+#include "realnet/traffic/wire_meter.hpp"
 #include "realnet/transfer.hpp"
 
 namespace linerate::realnet {
@@ -18,22 +20,19 @@ namespace {
 /// How often a waiting sender looks for the end of its flows.
 constexpr Time kPatience = Time::milliseconds(5);
 
-tcp_info information(const FileDescriptor& socket) {
-  tcp_info info{};
-  socklen_t size = sizeof info;
-  checked(::getsockopt(socket.number(), IPPROTO_TCP, TCP_INFO, &info, &size),
-          "getsockopt TCP_INFO");
-  return info;
-}
-
 /// One connection and the thread that writes to it.
 class FlowWriter {
  public:
-  FlowWriter(FileDescriptor socket, const experiments::Test& test)
-      : socket_(std::move(socket)), test_(test), buffer_(largest_write(test), 'x') {}
+  /// Begins so much later than the others as `spread` says.
+  FlowWriter(FileDescriptor socket, const experiments::Test& test, Time spread)
+      : socket_(std::move(socket)),
+        test_(test),
+        spread_(spread),
+        buffer_(largest_write(test), 'x') {}
 
   void start(const Window& window) {
     window_ = window;
+    window_.start += spread_;
     thread_ = std::thread([this] {
       sleep_until(window_.start);
       test_.writes.empty() ? write_back_to_back() : write_on_schedule();
@@ -115,6 +114,7 @@ class FlowWriter {
 
   FileDescriptor socket_;
   const experiments::Test& test_;
+  Time spread_;
   std::vector<char> buffer_;
   Window window_;
   std::thread thread_;
@@ -137,7 +137,7 @@ SenderSample sample(const Writers& writers) {
   SenderSample sample;
   const auto flows = static_cast<double>(writers.size());
   for (const auto& writer : writers) {
-    const tcp_info info = information(writer->socket());
+    const tcp_info info = tcp_state(writer->socket());
     sample.cwnd += info.tcpi_snd_cwnd / flows;
     sample.srtt += info.tcpi_rtt * 1e-6 / flows;
     sample.retransmits += info.tcpi_total_retrans;
@@ -145,34 +145,6 @@ SenderSample sample(const Writers& writers) {
   }
   return sample;
 }
-
-/// Counts what a NIC sends between two calls. Read by the sender itself, which wakes up in time;
-/// the process that started it need not.
-class WireMeter {
- public:
-  explicit WireMeter(const std::string& device) : device_(device) {
-    if (!device.empty()) devices_.emplace();
-  }
-  bool started() const { return at_ != Time{}; }
-  void start() {
-    at_ = monotonic_now();
-    if (devices_) bytes_ = sent();
-  }
-  void stop(SenderReport& report) {
-    if (stopped_ || !started()) return;
-    stopped_ = true;
-    report.counted = monotonic_now() - at_;
-    if (devices_) report.wire_bytes = sent() - bytes_;
-  }
-
- private:
-  std::int64_t sent() const { return devices_->counters(device_).wire_bytes_sent; }
-  std::string device_;
-  std::optional<Devices> devices_;
-  Time at_;
-  std::int64_t bytes_ = 0;
-  bool stopped_ = false;
-};
 
 /// Keeps the flows company: samples them at every interval and ends them when it is time.
 class SenderWatch {
@@ -251,7 +223,7 @@ class SenderWatch {
 void report_flows(const Writers& writers, SenderReport& report) {
   const auto flows = static_cast<double>(writers.size());
   for (const auto& writer : writers) {
-    const tcp_info info = information(writer->socket());
+    const tcp_info info = tcp_state(writer->socket());
     report.retransmits += info.tcpi_total_retrans;
     report.busy += static_cast<double>(info.tcpi_busy_time) * 1e-6 / flows;
     report.receive_window_limited += static_cast<double>(info.tcpi_rwnd_limited) * 1e-6 / flows;
@@ -268,7 +240,7 @@ void report_flows(const Writers& writers, SenderReport& report) {
 
 }  // namespace
 
-void send_transfer(const TransferEnd& end, const ParentLine& parent, TransferReport& report) {
+void send_stream(const TransferEnd& end, const ParentLine& parent, TransferReport& report) {
   const auto& test = *end.options.test;
   settle(end);
   Writers writers;
@@ -276,7 +248,8 @@ void send_transfer(const TransferEnd& end, const ParentLine& parent, TransferRep
     const Time before = monotonic_now();
     FileDescriptor socket = connect_tcp({end.peer_address, report.port}, end.options);
     report.sender.connecting = std::max(report.sender.connecting, monotonic_now() - before);
-    writers.push_back(std::make_unique<FlowWriter>(std::move(socket), test));
+    const Time spread = test.start_spread.scaled(stream_of(end, i, "start").uniform01());
+    writers.push_back(std::make_unique<FlowWriter>(std::move(socket), test, spread));
   }
   parent.say(kConnected);
   parent.wait_for_go();

@@ -7,9 +7,11 @@
 #include <cmath>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 
 #include "realnet/child.hpp"
 #include "realnet/transfer.hpp"
+#include "sim/random.hpp"
 
 namespace linerate::realnet {
 namespace {
@@ -30,22 +32,32 @@ struct Stopped {};
 /// A transfer with its two processes. The report outlives them.
 class RunningTransfer {
  public:
-  RunningTransfer(const Test& test, int test_index, int pair, bool reverse)
-      : test_(test), test_index_(test_index), pair_(pair), reverse_(reverse) {}
+  struct Which {
+    int test_index = 0, pair = 0;
+    bool reverse = false;
+  };
+  RunningTransfer(const Test& test, const Which& which)
+      : test_(test), test_index_(which.test_index), pair_(which.pair), reverse_(which.reverse) {}
 
-  void start_receiver(const Experiment& experiment, const Lab& lab) {
+  /// `seed` is this repeat's; `may_spin` as in TransferEnd.
+  void start_receiver(const Experiment& experiment, const Lab& lab, std::uint64_t seed,
+                      bool may_spin) {
     const auto& pair = test_.pairs[pair_];
     const Place from = lab.place(pair.from_host, pair.from_nic, test_.ip);
     const Place to = lab.place(pair.to_host, pair.to_nic, test_.ip);
     const auto options = [&](int host) {
       return SocketOptions{&test_, &experiment.hosts[host].stack, from.namespace_descriptor >= 0};
     };
-    sender_end_ = {from, to.address, options(pair.from_host)};
-    receiver_end_ = {to, from.address, options(pair.to_host)};
+    sender_end_.place = from;
+    sender_end_.peer_address = to.address;
+    sender_end_.options = options(pair.from_host);
+    receiver_end_.place = to;
+    receiver_end_.peer_address = from.address;
+    receiver_end_.options = options(pair.to_host);
     if (reverse_) {
-      sender_end_ = {to, from.address, options(pair.to_host)};
-      receiver_end_ = {from, to.address, options(pair.from_host)};
+      std::swap(sender_end_, receiver_end_);
     }
+    describe_ends(experiment, seed, may_spin);
     receiver_.emplace(
         [this](const ParentLine& line) { receive_transfer(receiver_end_, line, *report_); },
         report_->receiver_failure, limit());
@@ -67,9 +79,9 @@ class RunningTransfer {
     take(*receiver_, receiver_said_, report_->receiver_failure, "receiver");
     if (sender_) take(*sender_, sender_said_, report_->sender_failure, "sender");
   }
-  bool receiver_said(char message) const { return receiver_said_ == message; }
+  bool receiver_said(char message) const { return receiver_said_ >= message; }
   bool both_said(char message) const {
-    return receiver_said_ == message && sender_said_ == message;
+    return receiver_said_ >= message && sender_said_ >= message;
   }
   bool done() const { return both_said(kDone); }
   void add_lines(std::vector<pollfd>& lines) const {
@@ -85,6 +97,26 @@ class RunningTransfer {
   }
 
  private:
+  /// What both ends know of the sender's port, and the entity of a flow's random streams: the test,
+  /// the ordinal of the flow and the direction, as in a prediction.
+  void describe_ends(const Experiment& experiment, std::uint64_t seed, bool may_spin) {
+    const auto& pair = test_.pairs[pair_];
+    const experiments::PortRef port{experiments::NodeKind::host,
+                                    reverse_ ? pair.to_host : pair.from_host,
+                                    reverse_ ? pair.to_nic : pair.from_nic};
+    const std::uint64_t ordinal = static_cast<std::uint64_t>(pair_) * test_.flows;
+    for (TransferEnd* end : {&sender_end_, &receiver_end_}) {
+      end->seed = seed;
+      end->entity =
+          static_cast<std::uint64_t>(test_index_) << 48 ^ (ordinal << 1 | (reverse_ ? 1u : 0u));
+      end->may_spin = may_spin;
+      end->mtu = experiment.hosts[port.node].nics[port.port].mtu;
+      for (const auto& link : experiment.links) {
+        if (link.ends[0] == port || link.ends[1] == port) end->line = link.rate;
+      }
+    }
+  }
+
   /// Last resort against a process that hangs; stalls are noticed long before.
   Time limit() const {
     return ends_by_time(test_) ? kConnectPatience * 2 + test_.start + test_.duration + kGrace
@@ -116,8 +148,15 @@ class RunningTransfer {
 class Session {
  public:
   Session(const Experiment& experiment, const Lab& lab, const std::vector<const Test*>& tests,
-          const std::atomic<bool>* stop)
-      : experiment_(experiment), lab_(lab), tests_(tests), stop_(stop) {}
+          int repeat, const std::atomic<bool>* stop)
+      : experiment_(experiment),
+        lab_(lab),
+        tests_(tests),
+        seed_(sim::RandomStream({.seed = experiment.seed,
+                                 .entity = static_cast<std::uint64_t>(repeat),
+                                 .name = "repeat"})
+                  .bits()),
+        stop_(stop) {}
 
   RunOutcome run() {
     make_transfers();
@@ -143,7 +182,8 @@ class Session {
           const auto direction = test.direction;
           if (direction == experiments::Direction::both ||
               (direction == experiments::Direction::reverse) == reverse) {
-            transfers_.push_back(std::make_unique<RunningTransfer>(test, i, pair, reverse));
+            transfers_.push_back(
+                std::make_unique<RunningTransfer>(test, RunningTransfer::Which{i, pair, reverse}));
           }
         }
       }
@@ -152,7 +192,11 @@ class Session {
 
   /// Receivers first, then senders, then every connection stands.
   void connect() {
-    for (const auto& transfer : transfers_) transfer->start_receiver(experiment_, lab_);
+    // Everyone who spins takes a processor from the kernel and the receivers.
+    const bool may_spin = transfers_.size() < std::thread::hardware_concurrency();
+    for (const auto& transfer : transfers_) {
+      transfer->start_receiver(experiment_, lab_, seed_, may_spin);
+    }
     wait_until([](const RunningTransfer& transfer) { return transfer.receiver_said(kListening); });
     for (const auto& transfer : transfers_) transfer->start_sender();
     wait_until([](const RunningTransfer& transfer) { return transfer.both_said(kConnected); });
@@ -274,6 +318,7 @@ class Session {
   const Experiment& experiment_;
   const Lab& lab_;
   const std::vector<const Test*>& tests_;
+  std::uint64_t seed_;
   const std::atomic<bool>* stop_;
   std::vector<std::unique_ptr<RunningTransfer>> transfers_;
   std::int64_t last_received_ = 0;
@@ -283,10 +328,10 @@ class Session {
 }  // namespace
 
 std::optional<RunOutcome> run_together(const Experiment& experiment, const Lab& lab,
-                                       const std::vector<const Test*>& tests,
+                                       const std::vector<const Test*>& tests, int repeat,
                                        const std::atomic<bool>* stop) {
   try {
-    return Session(experiment, lab, tests, stop).run();
+    return Session(experiment, lab, tests, repeat, stop).run();
   } catch (const Stopped&) {
     return std::nullopt;
   }

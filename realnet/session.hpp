@@ -34,10 +34,10 @@ struct RunOutcome {
   PortUse use;
 };
 
-/// Runs `tests` together once. Nothing when `stop` was set before they ended. Throws
-/// std::runtime_error when an end fails, with what failed.
+/// Runs `tests` together once; what is random in them is that of this `repeat`. Nothing when `stop`
+/// was set before they ended. Throws std::runtime_error when an end fails, with what failed.
 std::optional<RunOutcome> run_together(const experiments::Experiment& experiment, const Lab& lab,
                                        const std::vector<const experiments::Test*>& tests,
-                                       const std::atomic<bool>* stop);
+                                       int repeat, const std::atomic<bool>* stop);
 
 }  // namespace linerate::realnet

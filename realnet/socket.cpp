@@ -58,6 +58,25 @@ void set_buffers(const FileDescriptor& socket, const SocketOptions& options) {
   }
 }
 
+/// The class of service both on this host and, as an IP precedence (RFC 2474 4.2.2), on the way.
+void set_priority(const FileDescriptor& socket, int family, int priority) {
+  if (priority == 0) return;
+  set_option(socket, SOL_SOCKET, SO_PRIORITY, priority, "SO_PRIORITY");
+  const int class_selector = priority << 5;
+  if (family == AF_INET) {
+    set_option(socket, IPPROTO_IP, IP_TOS, class_selector, "IP_TOS");
+  } else {
+    set_option(socket, IPPROTO_IPV6, IPV6_TCLASS, class_selector, "IPV6_TCLASS");
+  }
+}
+
+FileDescriptor make_udp_socket(int family, const SocketOptions& options) {
+  FileDescriptor socket(checked(::socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket"));
+  set_buffers(socket, options);
+  set_priority(socket, family, options.test->priority);
+  return socket;
+}
+
 /// Everything that must be set before the handshake: window scaling follows the receive buffer, the
 /// MSS option the largest segment.
 FileDescriptor make_socket(int family, const SocketOptions& options) {
@@ -68,6 +87,7 @@ FileDescriptor make_socket(int family, const SocketOptions& options) {
                        static_cast<socklen_t>(congestion.size())),
           "setsockopt TCP_CONGESTION " + congestion);
   set_buffers(socket, options);
+  set_priority(socket, family, test.priority);
   if (test.max_segment) {
     set_option(socket, IPPROTO_TCP, TCP_MAXSEG, static_cast<int>(test.max_segment->count()),
                "TCP_MAXSEG");
@@ -94,6 +114,20 @@ FileDescriptor listen_tcp(const std::string& address, const SocketOptions& optio
   FileDescriptor socket = make_socket(local.any.sa_family, options);
   checked(::bind(socket.number(), &local.any, size_of(local)), "bind " + address);
   checked(::listen(socket.number(), SOMAXCONN), "listen");
+  return socket;
+}
+
+FileDescriptor listen_udp(const std::string& address, const SocketOptions& options) {
+  const SocketAddress local = parse_address({address, 0});
+  FileDescriptor socket = make_udp_socket(local.any.sa_family, options);
+  checked(::bind(socket.number(), &local.any, size_of(local)), "bind " + address);
+  return socket;
+}
+
+FileDescriptor connect_udp(const Endpoint& peer, const SocketOptions& options) {
+  const SocketAddress remote = parse_address(peer);
+  FileDescriptor socket = make_udp_socket(remote.any.sa_family, options);
+  checked(::connect(socket.number(), &remote.any, size_of(remote)), "connect " + peer.address);
   return socket;
 }
 

@@ -1,4 +1,4 @@
-// TCP sockets as a test asks for them.
+// TCP and UDP sockets as a test asks for them.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,10 @@ struct Endpoint {
 
 /// A listening socket on `address` and a free port. Throws std::system_error.
 FileDescriptor listen_tcp(const std::string& address, const SocketOptions& options);
+/// A UDP socket on `address` and a free port, or one whose peer is `peer`. Throws
+/// std::system_error.
+FileDescriptor listen_udp(const std::string& address, const SocketOptions& options);
+FileDescriptor connect_udp(const Endpoint& peer, const SocketOptions& options);
 std::uint16_t local_port(const FileDescriptor& socket);
 
 /// Waits at most `patience` for a connection. Throws std::system_error or std::runtime_error.

@@ -7,8 +7,47 @@
 
 namespace linerate::realnet {
 
+sim::RandomStream stream_of(const TransferEnd& end, int flow, std::string_view purpose) {
+  const std::uint64_t entity = end.entity + 2 * static_cast<std::uint64_t>(flow);
+  return sim::RandomStream({.seed = end.seed, .entity = entity, .name = purpose});
+}
+
+void send_transfer(const TransferEnd& end, const ParentLine& parent, TransferReport& report) {
+  switch (end.options.test->type) {
+    case experiments::TestType::udp_stream:
+    case experiments::TestType::raw_frames:
+      return send_datagrams(end, parent, report);
+    case experiments::TestType::request_response:
+      return send_requests(end, parent, report);
+    default:
+      return send_stream(end, parent, report);
+  }
+}
+
+void receive_transfer(const TransferEnd& end, const ParentLine& parent, TransferReport& report) {
+  switch (end.options.test->type) {
+    case experiments::TestType::udp_stream:
+    case experiments::TestType::raw_frames:
+      return receive_datagrams(end, parent, report);
+    case experiments::TestType::request_response:
+      return serve_requests(end, parent, report);
+    default:
+      return receive_stream(end, parent, report);
+  }
+}
+
+void report_intervals(std::span<const double> by_interval, Time step, ReceiverReport& report) {
+  const std::size_t count = by_interval.size();
+  // Too long for the table: keep every n-th.
+  const std::size_t stride = 1 + (count - std::min<std::size_t>(count, 1)) / kMostIntervals;
+  report.step = step * static_cast<std::int64_t>(stride);
+  report.intervals = static_cast<int>(count / stride);
+  for (int i = 0; i < report.intervals; ++i)
+    report.interval_bytes[i] = by_interval[(i + 1) * stride - 1];
+}
+
 bool ends_by_time(const experiments::Test& test) {
-  return !test.bytes && test.writes.empty() && !test.background;
+  return !test.bytes && !test.transactions && test.writes.empty() && !test.background;
 }
 
 Window window_of(const experiments::Test& test, Time start) {

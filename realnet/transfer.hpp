@@ -1,5 +1,8 @@
-// The two ends of a TCP transfer, each the whole life of a child process.
+// The two ends of a transfer, each the whole life of a child process.
 #pragma once
+
+#include <span>
+#include <string_view>
 
 #include "experiments/definition/experiment.hpp"
 #include "realnet/child.hpp"
@@ -7,6 +10,7 @@
 #include "realnet/read_clock.hpp"
 #include "realnet/report.hpp"
 #include "realnet/socket.hpp"
+#include "sim/random.hpp"
 
 namespace linerate::realnet {
 
@@ -15,10 +19,18 @@ struct TransferEnd {
   Place place;
   std::string peer_address;  ///< of the receiver, for the sender
   SocketOptions options;
+  BitRate line;              ///< of the sender's port
+  Bytes mtu{1500};           ///< of the sender's port
+  std::uint64_t seed = 0;    ///< of this repeat
+  std::uint64_t entity = 0;  ///< of the first flow; that of flow n is 2n more, as in a prediction
+  bool may_spin = false;     ///< there is a processor to spare
 };
 
-/// Messages from the ends to the parent.
-inline constexpr char kListening = 'l', kConnected = 'c', kDone = 'd';
+/// The random stream of a flow for one purpose, the same at both ends.
+sim::RandomStream stream_of(const TransferEnd& end, int flow, std::string_view purpose);
+
+/// Messages from the ends to the parent, in this order.
+inline constexpr char kListening = '1', kConnected = '2', kDone = '3';
 
 /// Longest wait for all connections of a transfer.
 inline constexpr Time kConnectPatience = Time::seconds(30);
@@ -29,11 +41,23 @@ bool ends_by_time(const experiments::Test& test);
 /// When a transfer that starts at `start` is counted.
 Window window_of(const experiments::Test& test, Time start);
 
-/// Writes as the test says and reports. Throws std::exception on any failed call.
+/// Sends as the test says and reports. Throws std::exception on any failed call.
 void send_transfer(const TransferEnd& end, const ParentLine& parent, TransferReport& report);
 
 /// Reads until the window or the stream ends and reports. Throws std::exception.
 void receive_transfer(const TransferEnd& end, const ParentLine& parent, TransferReport& report);
+
+/// The same by type of test: those above choose among them.
+void send_stream(const TransferEnd& end, const ParentLine& parent, TransferReport& report);
+void receive_stream(const TransferEnd& end, const ParentLine& parent, TransferReport& report);
+void send_datagrams(const TransferEnd& end, const ParentLine& parent, TransferReport& report);
+void receive_datagrams(const TransferEnd& end, const ParentLine& parent, TransferReport& report);
+void send_requests(const TransferEnd& end, const ParentLine& parent, TransferReport& report);
+void serve_requests(const TransferEnd& end, const ParentLine& parent, TransferReport& report);
+
+/// Copies cumulative counts by interval into a table of kMostIntervals, every n-th if there are
+/// more.
+void report_intervals(std::span<const double> by_interval, Time step, ReceiverReport& report);
 
 /// Moves this process to where `end` is: its namespace and its core.
 void settle(const TransferEnd& end);

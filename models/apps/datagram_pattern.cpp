@@ -1,30 +1,6 @@
 #include "models/apps/datagram_pattern.hpp"
 
-#include <array>
-
 namespace linerate::models {
-
-using experiments::kImixCounts;
-using experiments::kImixSizes;
-
-std::vector<Bytes> imix_round() {
-  // Every turn each size earns its count; the one that has earned most is sent and pays the round.
-  constexpr std::size_t kSizes = std::size(kImixSizes);
-  std::array<int, kSizes> earned{};
-  int round = 0;
-  for (const int count : kImixCounts) round += count;
-  std::vector<Bytes> order;
-  for (int turn = 0; turn < round; ++turn) {
-    std::size_t richest = 0;
-    for (std::size_t i = 0; i < kSizes; ++i) {
-      earned[i] += kImixCounts[i];
-      if (earned[i] > earned[richest]) richest = i;
-    }
-    earned[richest] -= round;
-    order.push_back(kImixSizes[richest]);
-  }
-  return order;
-}
 
 // The line, or the pace of the payload, is taken for as long as `size` lasts at the rate.
 void DatagramPattern::wait_for(Bytes size) {

@@ -14,10 +14,6 @@
 
 namespace linerate::models {
 
-/// The sizes of the simple Internet mix in the order in which they are sent: each as evenly spread
-/// over the round as its count allows, the same every time.
-std::vector<Bytes> imix_round();
-
 /// Size of the next datagram and moment of the one after it.
 class DatagramPattern {
  public:

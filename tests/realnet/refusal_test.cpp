@@ -57,16 +57,17 @@ TEST_CASE("an unknown congestion control is named with those there are") {
                                       Catch::Contains("reno"));
 }
 
-TEST_CASE("a test of a type that cannot be measured is named") {
+TEST_CASE("a test that cannot be measured is named") {
   auto experiment = loopback_stream();
-  experiment.tests[0].type = experiments::TestType::udp_stream;
-  CHECK_THAT(refusal(experiment), Catch::Contains("bulk") && Catch::Contains("udp-stream"));
+  experiment.tests[0].type = experiments::TestType::request_response;
+  experiment.tests[0].barrier = true;
+  CHECK_THAT(refusal(experiment), Catch::Contains("bulk") && Catch::Contains("barrier"));
 }
 
 TEST_CASE("a test that cannot be measured is passed over, with the group it belongs to") {
   auto experiment = loopback_stream();
   auto load = stream("load", Time::milliseconds(200), Time{});
-  load.type = experiments::TestType::udp_stream;
+  load.type = experiments::TestType::raw_frames;
   load.group = "loaded";
   load.background = true;
   auto under_load = stream("under-load", Time::milliseconds(200), Time{});
@@ -77,7 +78,7 @@ TEST_CASE("a test that cannot be measured is passed over, with the group it belo
   CHECK(result.complete);
   REQUIRE(result.tests.size() == 3);
   CHECK(result.tests[0].figures.at("goodput").median() > 0);
-  CHECK(result.tests[1].type == "udp-stream");
+  CHECK(result.tests[1].type == "raw-frames");
   for (const int passed_over : {1, 2}) {
     CHECK(result.tests[passed_over].figures.empty());
     REQUIRE(result.tests[passed_over].notes.size() == 1);
@@ -91,11 +92,11 @@ TEST_CASE("a test that cannot be measured is passed over, with the group it belo
   }
 }
 
-TEST_CASE("a search needs a frame generator, and the refusal says what to do instead") {
+TEST_CASE("a search sends frames, and the refusal says which lab has interfaces for them") {
   auto experiment = loopback_stream();
   experiment.tests[0].type = experiments::TestType::rfc2544_throughput;
   CHECK_THAT(refusal(experiment),
-             Catch::Contains("rfc2544-throughput") && Catch::Contains("predict"));
+             Catch::Contains("rfc2544-throughput") && Catch::Contains("netns"));
 }
 
 TEST_CASE("a core that does not exist is refused") {

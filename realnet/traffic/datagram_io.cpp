@@ -1,0 +1,41 @@
+#include <sys/socket.h>
+#include <time.h>
+
+#include "realnet/traffic/datagram_io.hpp"
+
+namespace linerate::realnet {
+namespace {
+
+Time real_now() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return Time::seconds(now.tv_sec) + Time::nanoseconds(now.tv_nsec);
+}
+
+}  // namespace
+
+void unbind_from_queues(const FileDescriptor& socket) {
+  constexpr int kUnderWay = 32 << 20;
+  // More than everyone is allowed needs CAP_NET_ADMIN.
+  for (const int option : {SO_SNDBUF, SO_SNDBUFFORCE}) {
+    ::setsockopt(socket.number(), SOL_SOCKET, option, &kUnderWay, sizeof kUnderWay);
+  }
+}
+
+void TimestampClock::follow() {
+  const Time now = monotonic_now();
+  if (measured_ != Time::never() && now - measured_ < Time::seconds(1)) return;
+  measured_ = now;
+  // Of several tries the one least disturbed: its two looks at the one clock are closest.
+  Time narrowest = Time::never();
+  for (int i = 0; i < 5; ++i) {
+    const Time before = monotonic_now();
+    const Time real = real_now();
+    const Time width = monotonic_now() - before;
+    if (width >= narrowest) continue;
+    narrowest = width;
+    offset_ = real - (before + width / 2);
+  }
+}
+
+}  // namespace linerate::realnet
