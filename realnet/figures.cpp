@@ -284,7 +284,7 @@ void add_link_limits(const Experiment& experiment, const LabPlan& plan, const Po
                      std::vector<experiments::Limit>& limits) {
   for (std::size_t i = 0; i < plan.links.size() && use.in_time; ++i) {
     for (const PlannedPort& port : plan.links[i].ends) {
-      if (!port.shaper) continue;  // nothing counts its frames
+      if (!use.ports.contains(port.label)) continue;  // nothing counts its frames
       const auto line = static_cast<double>(experiment.links[i].rate.bits_per_second());
       const double sent =
           static_cast<double>(use.ports.at(port.label).wire_bytes_sent) * 8 / use.seconds;

@@ -162,6 +162,36 @@ NetworkNamespace::NetworkNamespace(const std::string& name)
   }
 }
 
+namespace {
+
+std::string wire_device(const PlannedLink& link, const PlannedPort& port) {
+  return fmt::format("w{}-{}", link.number, &port == &link.ends[0] ? 0 : 1);
+}
+
+/// A namespace in which nothing answers: devices of wires have no addresses. No host has this name,
+/// which begins with a capital.
+std::unique_ptr<NetworkNamespace> make_wire_room(const std::string& run) {
+  auto room = std::make_unique<NetworkNamespace>(fmt::format("linerate-{}-Wires", run));
+  run_in_namespace(room->descriptor(), [] {
+    if (!has_ipv6()) return;
+    for (const char* which : {"all", "default"})
+      write_parameter(fmt::format("/proc/sys/net/ipv6/conf/{}/disable_ipv6", which), "1");
+  });
+  return room;
+}
+
+/// A wire ends with its parent; should it hang as well, the kernel ends it after so long.
+Time longest_life(const experiments::Experiment& experiment) {
+  Time life = Time::seconds(600);
+  for (const auto& test : experiment.tests) {
+    if (test.bytes || !test.writes.empty()) return Time::seconds(24 * 3600);
+    life += (test.start + test.duration + Time::seconds(120)) * std::max(test.repeats, 1);
+  }
+  return life;
+}
+
+}  // namespace
+
 NetworkNamespace::~NetworkNamespace() { remove_namespace(path_); }
 
 Lab::Lab(const experiments::Experiment& experiment, const LabPlan& plan)
@@ -181,6 +211,8 @@ Lab::Lab(const experiments::Experiment& experiment, const LabPlan& plan)
     }
   }
   for (const PlannedLink& link : plan.links) build_link(link);
+  for (const PlannedLink& link : plan.links)
+    wires_.push_back(link.wire ? build_wire(link) : nullptr);
   await_carriers();
 }
 
@@ -209,26 +241,42 @@ void Lab::build_link(const PlannedLink& link) {
   const PlannedPort& b = link.ends[1];
   // Indices must differ: the kernel takes equal ones in two namespaces for a device without a peer
   // and then sees its carrier up to a second late.
-  const int near = next_index_++;
-  const int far = next_index_++;
-  nodes_[a.node]->devices().add_veth({a.device, near}, {b.device, far},
-                                     nodes_[b.node]->descriptor());
+  const auto pair = [&](NetworkNamespace& near, const std::string& near_device,
+                        NetworkNamespace& far, const std::string& far_device) {
+    const VethEnd near_end{near_device, next_index_++}, far_end{far_device, next_index_++};
+    near.devices().add_veth(near_end, far_end, far.descriptor());
+  };
+  if (link.wire) {
+    if (!wire_room_) wire_room_ = make_wire_room(lock_->id());
+    for (const PlannedPort* port : {&a, &b}) {
+      const std::string device = wire_device(link, *port);
+      pair(*nodes_[port->node], port->device, *wire_room_, device);
+      wire_room_->devices().set_mtu(device, link.wire->largest - kEthernetHeader);
+      wire_room_->devices().disable_offloads(device, true);
+      wire_room_->devices().set_up(device);
+    }
+  } else {
+    pair(*nodes_[a.node], a.device, *nodes_[b.node], b.device);
+  }
   finish_port(a);
   finish_port(b);
+}
+
+std::unique_ptr<Wire> Lab::build_wire(const PlannedLink& link) {
+  return std::make_unique<Wire>(
+      *link.wire, std::array{wire_device(link, link.ends[0]), wire_device(link, link.ends[1])},
+      wire_room_->descriptor(), longest_life(experiment_));
 }
 
 void Lab::finish_port(const PlannedPort& port) {
   Devices& devices = nodes_[port.node]->devices();
   devices.set_mtu(port.device, port.mtu);
-  if (port.shaper) {
-    if (port.shaper->single_frames) {
-      // After the MTU: changing that resets the limit. Offloads alone are not enough: TCP builds
-      // multi-segment packets for any device, and a token bucket adds its overhead once a packet.
-      devices.set_largest_burst(port.device, 1);
-      devices.disable_offloads(port.device);
-    }
-    devices.shape(port.device, *port.shaper);
-  }
+  // After the MTU: changing that resets the limit. Offloads alone are not enough: TCP builds
+  // multi-segment packets for any device, and a token bucket adds its overhead once a packet.
+  if (port.single_frames) devices.set_largest_burst(port.device, 1);
+  if (port.single_frames || port.plain_frames)
+    devices.disable_offloads(port.device, port.plain_frames);
+  if (port.shaper) devices.shape(port.device, *port.shaper);
   if (plan_.nodes[port.node].is_switch) {
     devices.set_master(port.device, "bridge");
   } else {
@@ -246,7 +294,7 @@ Place Lab::place(int host, int nic, int ip) const {
   const PlannedPort* port = plan_.port(owner.name + ":" + owner.nics[nic].name);
   LINERATE_CHECK(port, "a planned test ends at planned ports");
   return {nodes_[host]->descriptor(), ip == 6 ? port->ipv6 : port->ipv4,
-          port->shaper ? port->device : "", port->device};
+          port->shaper || port->plain_frames ? port->device : "", port->device};
 }
 
 std::map<std::string, experiments::PortCounters> Lab::counters() const {
@@ -254,16 +302,51 @@ std::map<std::string, experiments::PortCounters> Lab::counters() const {
   for_each_port([&](const PlannedPort& port, const Devices& devices) {
     if (port.shaper) counters[port.label] = devices.counters(port.device);
   });
+  for (std::size_t i = 0; i < wires_.size(); ++i) {
+    if (!wires_[i]) continue;
+    wires_[i]->check();
+    for (int end = 0; end < 2; ++end) {
+      auto seen = wires_[i]->counters(end);
+      auto& port = counters[plan_.links[i].ends[end].label];
+      // What the port's own queue dropped stays; frames are counted where the line is.
+      seen.drops.merge(port.drops);
+      port = std::move(seen);
+    }
+  }
   return counters;
 }
 
 void Lab::drain() const {
   const Time give_up = monotonic_now() + Time::seconds(2);
-  for_each_port([&](const PlannedPort& port, const Devices& devices) {
-    while (devices.backlog(port.device) > Bytes(0) && monotonic_now() < give_up) {
+  const auto until = [&](auto condition) {
+    while (!condition() && monotonic_now() < give_up) {
       sleep_until(monotonic_now() + Time::milliseconds(10));
     }
+  };
+  for_each_port([&](const PlannedPort& port, const Devices& devices) {
+    until([&] { return devices.backlog(port.device) == Bytes(0); });
   });
+  for (const auto& wire : wires_) {
+    if (!wire) continue;
+    wire->check();
+    until([&] { return wire->idle(); });
+  }
+}
+
+void Lab::begin(Time start) const {
+  for (const auto& wire : wires_) {
+    if (wire) wire->begin(start);
+  }
+}
+
+std::vector<experiments::Realisation> Lab::observations() const {
+  std::vector<experiments::Realisation> observations;
+  for (std::size_t i = 0; i < wires_.size(); ++i) {
+    if (!wires_[i]) continue;
+    observations.push_back({"links." + plan_.links[i].name + ".wire", "realised",
+                            "user-space wire: " + wires_[i]->lateness()});
+  }
+  return observations;
 }
 
 }  // namespace linerate::realnet

@@ -11,6 +11,7 @@
 #include "realnet/lab_plan.hpp"
 #include "realnet/netlink.hpp"
 #include "realnet/system.hpp"
+#include "realnet/wire/wire.hpp"
 
 namespace linerate::realnet {
 
@@ -67,11 +68,17 @@ class Lab {
   Place place(int host, int nic, int ip) const;
   /// Counters of every port, by its label. Empty in the loopback lab.
   std::map<std::string, experiments::PortCounters> counters() const;
-  /// Waits until no frame of an earlier transfer is queued anywhere, at most two seconds.
+  /// Waits until no frame of an earlier transfer is queued anywhere, at most two seconds. Throws
+  /// std::runtime_error when a part of the lab has died.
   void drain() const;
+  /// A group of tests begins at `start` (CLOCK_MONOTONIC).
+  void begin(Time start) const;
+  /// What the lab itself has seen of how it realises the links, by element ("links.a-b.wire").
+  std::vector<experiments::Realisation> observations() const;
 
  private:
   void build_link(const PlannedLink& link);
+  std::unique_ptr<Wire> build_wire(const PlannedLink& link);
   void finish_port(const PlannedPort& port);
   void await_carriers() const;
   /// Calls `action(port, devices of its namespace)`.
@@ -83,6 +90,8 @@ class Lab {
   int next_index_ = 10;                                   ///< above what a new namespace has
   std::unique_ptr<RunLock> lock_;                         ///< outlives the namespaces
   std::vector<std::unique_ptr<NetworkNamespace>> nodes_;  ///< as in the plan
+  std::unique_ptr<NetworkNamespace> wire_room_;           ///< where wires run, if there are any
+  std::vector<std::unique_ptr<Wire>> wires_;              ///< by link; null: a plain pair
 };
 
 }  // namespace linerate::realnet

@@ -19,8 +19,6 @@ using experiments::Link;
 using experiments::NodeKind;
 using experiments::PortRef;
 
-/// An Ethernet header without FCS, which is what a packet of the kernel carries beyond its MTU.
-constexpr Bytes kHeader{14};
 /// Preamble, gap and FCS, which it does not carry.
 constexpr Bytes kFraming{24};
 /// The smallest frame on a wire: 64 B and preamble and gap (IEEE 802.3).
@@ -28,8 +26,6 @@ constexpr Bytes kSmallestFrame{84};
 /// Up to here a kernel keeps up with a frame at a time; above, segmentation must stay on. Measured
 /// on a small virtual machine: 100 Mbit/s is exact, 1 Gbit/s is limited by the CPU.
 constexpr BitRate kFrameByFrame = BitRate::bits_per_second(200'000'000);
-/// Above this no virtual link is held to its rate.
-constexpr BitRate kFastestShaped = BitRate::bits_per_second(10'000'000'000);
 /// Stands for a queue without limit.
 constexpr Bytes kUnlimited{64'000'000};
 
@@ -38,11 +34,10 @@ int node_of(const Experiment& experiment, const PortRef& port) {
 }
 
 /// How many bytes of frames may wait to leave `end` of the link.
-Bytes queue_limit(const Experiment& experiment, const Link& link, const PortRef& end) {
-  if (link.queue) return *link.queue;
+Bytes queue_limit(const Experiment& experiment, const PortRef& end) {
   if (end.kind == NodeKind::host) {
     const auto& nic = experiment.hosts[end.node].nics[end.port];
-    return (nic.mtu + kHeader) * (nic.transmit_ring + nic.transmit_queue);
+    return (nic.mtu + kEthernetHeader) * (nic.transmit_ring + nic.transmit_queue);
   }
   const auto& buffer = experiment.switches[end.node].buffer;
   if (buffer.total == Bytes(0)) return kUnlimited;
@@ -60,13 +55,41 @@ bool has_short_transfers(const Experiment& experiment, BitRate rate) {
   });
 }
 
+/// Whether the link does more than a token bucket can.
+bool needs_wire(const Link& link) {
+  return link.queue || link.delay > Time{} || link.jitter > Time{} || link.loss[0] > 0 ||
+         link.loss[1] > 0 || link.bit_error_rate > 0 || link.mtu || !link.blackholes.empty() ||
+         link.propagation > kNoticeable;
+}
+
+WirePlan wire_for(const Experiment& experiment, int index, Bytes largest_mtu) {
+  const Link& link = experiment.links[index];
+  WirePlan plan;
+  plan.largest = largest_mtu + kEthernetHeader;
+  for (int end = 0; end < 2; ++end) {
+    LineConfig& line = plan.lines[end];
+    line.rate = link.rate;
+    line.latency = link.propagation + link.delay;
+    line.jitter = link.jitter;
+    line.loss = link.loss[end];
+    line.bit_error_rate = link.bit_error_rate;
+    line.queue = link.queue;
+    line.largest = link.mtu;
+    line.blackholes = link.blackholes;
+    line.seed = experiment.seed;
+    line.entity = static_cast<std::uint64_t>(2 * index + end);
+  }
+  return plan;
+}
+
 /// What a bucket may let pass at once. Whatever a timer or the processor is late by beyond that is
 /// lost: on a busy virtual machine 2 ms cost 1 to 3 % of the rate and 10 ms nothing that shows
 /// (94.14 to 94.15 of 94.148 Mbit/s). A queue that never empties does not notice the difference; a
-/// short transfer would, and gets the small bucket.
+/// short transfer would, and gets the small bucket; so does a wire, in which a burst would stay as
+/// a queue.
 Bytes burst_for(const Experiment& experiment, const Link& link, Bytes wire) {
   const std::int64_t bytes_per_second = link.rate.bits_per_second() / 8;
-  if (has_short_transfers(experiment, link.rate)) {
+  if (has_short_transfers(experiment, link.rate) || needs_wire(link)) {
     return std::max(Bytes(bytes_per_second / 500), wire * 2);
   }
   // At 10 Mbit/s 10 ms are eight frames, and 20 ms are better still.
@@ -77,20 +100,20 @@ Bytes burst_for(const Experiment& experiment, const Link& link, Bytes wire) {
 /// full-sized frames alone exactly.
 std::optional<Shaper> shaper_for(const Experiment& experiment, const Link& link, const PortRef& end,
                                  Bytes mtu) {
-  if (link.rate > kFastestShaped) return std::nullopt;
+  // An emulated path queues frames itself, and hosts hand them over at once.
+  if (link.rate > kFastestLine || link.queue) return std::nullopt;
   Shaper shaper;
-  shaper.single_frames = link.rate <= kFrameByFrame;
-  const Bytes wire = mtu + kHeader + kFraming;
+  const Bytes wire = mtu + kEthernetHeader + kFraming;
   const std::int64_t rate = link.rate.bits_per_second();
   shaper.burst = burst_for(experiment, link, wire);
-  shaper.limit = std::max(queue_limit(experiment, link, end), wire);
-  if (shaper.single_frames) {
+  shaper.limit = std::max(queue_limit(experiment, end), wire);
+  if (link.rate <= kFrameByFrame) {
     shaper.rate = link.rate;
     shaper.overhead = kFraming;
     shaper.minimum = kSmallestFrame;
   } else {
     const double scale =
-        static_cast<double>((mtu + kHeader).count()) / static_cast<double>(wire.count());
+        static_cast<double>((mtu + kEthernetHeader).count()) / static_cast<double>(wire.count());
     shaper.rate =
         BitRate::bits_per_second(static_cast<std::int64_t>(static_cast<double>(rate) * scale));
   }
@@ -151,6 +174,8 @@ PlannedPort plan_port(const Experiment& experiment, const Link& link, const Port
     port.mtu = largest_mtu;
   }
   port.shaper = shaper_for(experiment, link, end, port.mtu);
+  port.single_frames = link.rate <= kFrameByFrame;
+  port.plain_frames = needs_wire(link);
   return port;
 }
 
@@ -164,9 +189,12 @@ Bytes largest_mtu(const Experiment& experiment) {
 
 void plan_links(const Experiment& experiment, LabPlan& plan) {
   const Bytes largest = largest_mtu(experiment);
-  for (const Link& link : experiment.links) {
+  for (int i = 0; i < static_cast<int>(experiment.links.size()); ++i) {
+    const Link& link = experiment.links[i];
     PlannedLink planned;
+    planned.number = i;
     planned.name = link.name;
+    if (needs_wire(link)) planned.wire = wire_for(experiment, i, largest);
     for (int end = 0; end < 2; ++end) {
       planned.ends[end] = plan_port(experiment, link, link.ends[end], largest);
       PlannedNode& node = plan.nodes[planned.ends[end].node];

@@ -7,6 +7,7 @@
 
 #include "experiments/definition/experiment.hpp"
 #include "experiments/results/result.hpp"
+#include "realnet/wire/wire_plan.hpp"
 #include "sim/units.hpp"
 
 namespace linerate::realnet {
@@ -14,11 +15,10 @@ namespace linerate::realnet {
 /// A token bucket that makes a virtual port send at a line's rate.
 struct Shaper {
   BitRate rate;
-  Bytes burst;                ///< what may leave back to back
-  Bytes limit;                ///< what may wait; more is dropped
-  Bytes overhead;             ///< added to every frame before it is counted
-  Bytes minimum;              ///< no frame counts less
-  bool single_frames = true;  ///< the stack must hand over frame by frame
+  Bytes burst;     ///< what may leave back to back
+  Bytes limit;     ///< what may wait; more is dropped
+  Bytes overhead;  ///< added to every frame before it is counted
+  Bytes minimum;   ///< no frame counts less
   bool operator==(const Shaper&) const = default;
 };
 
@@ -37,12 +37,18 @@ struct PlannedPort {
   std::string label;  ///< "a:eth0" or "s1:1", as in the experiment
   Bytes mtu{1500};
   std::optional<Shaper> shaper;
-  std::string ipv4, ipv6;  ///< without prefix length; empty on a switch
+  bool single_frames = false;  ///< the stack must hand over frame by frame
+  bool plain_frames = false;   ///< no offload at all: a program reads what the port sends
+  std::string ipv4, ipv6;      ///< without prefix length; empty on a switch
 };
 
 struct PlannedLink {
+  int number = 0;  ///< in the experiment
   std::string name;
   PlannedPort ends[2];
+  /// A program between the ends, for what virtual devices cannot do. Its lines[i] carries what
+  /// ends[i] sends.
+  std::optional<WirePlan> wire;
 };
 
 /// How one element is realised, and whether a figure of a test that uses it depends on it.
@@ -64,6 +70,11 @@ struct LabPlan {
 /// Lengths of the lab's IPv4 and IPv6 prefixes: the ranges of RFC 2544 appendix C.2.2 (198.18/15)
 /// and RFC 5180 (2001:2::/48), one subnet for every set of hosts joined by links and switches.
 inline constexpr int kIpv4Prefix = 24, kIpv6Prefix = 64;
+
+/// Above this no virtual link is held to its rate.
+inline constexpr BitRate kFastestLine = BitRate::bits_per_second(10'000'000'000);
+/// A shorter delay no figure of a lab can tell from none: 100 m of cable are half a microsecond.
+inline constexpr Time kNoticeable = Time::microseconds(100);
 
 /// Plans the lab the experiment asks for. Throws EnvironmentError for an experiment the lab cannot
 /// build at all (a loop of switches, routing, a lab of another kind).

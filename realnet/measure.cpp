@@ -74,7 +74,7 @@ class Measurement {
 
   void run(experiments::Result& result) {
     for (const auto& group : groups_of(experiment_)) {
-      if (!result.complete) return;
+      if (!result.complete) break;
       const std::string obstacle = obstacle_of_group(experiment_, group);
       if (obstacle.empty() && is_search(group.front()->type)) {
         run_search(*group.front(), result);
@@ -84,6 +84,8 @@ class Measurement {
         pass_over(group, obstacle, result);
       }
     }
+    for (auto& observation : lab_.observations())
+      result.realisation.push_back(std::move(observation));
   }
 
  private:
@@ -161,6 +163,16 @@ std::string describe(const PlannedPort& port) {
   return text;
 }
 
+std::string describe(const LineConfig& line) {
+  std::string text = fmt::format("{} bit/s, latency {} us", line.rate.bits_per_second(),
+                                 line.latency.seconds() * 1e6);
+  if (line.jitter > Time{}) text += fmt::format(", jitter {} us", line.jitter.seconds() * 1e6);
+  if (line.loss > 0) text += fmt::format(", loss {} of frames", line.loss);
+  if (line.bit_error_rate > 0) text += fmt::format(", bit error rate {}", line.bit_error_rate);
+  if (line.queue) text += fmt::format(", queue {} B", line.queue->count());
+  return text;
+}
+
 }  // namespace
 
 std::vector<std::string> plan(const Experiment& experiment) {
@@ -179,6 +191,11 @@ std::vector<std::string> plan(const Experiment& experiment) {
     for (const PlannedLink& link : lab.links) {
       lines.push_back("virtual Ethernet pair for link " + link.name);
       for (const PlannedPort& port : link.ends) lines.push_back("  " + describe(port));
+      if (!link.wire) continue;
+      for (int end = 0; end < 2; ++end) {
+        lines.push_back(fmt::format("  user-space wire from {}: {}", link.ends[end].label,
+                                    describe(link.wire->lines[end])));
+      }
     }
   }
   for (const auto& group : groups_of(experiment)) {

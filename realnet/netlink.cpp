@@ -146,8 +146,9 @@ void Devices::shape(const std::string& device, const Shaper& shaper) {
   accepted(answer, "shape " + device);
 }
 
-void Devices::disable_offloads(const std::string& device) {
-  for (const std::uint32_t command : {ETHTOOL_STSO, ETHTOOL_SGSO, ETHTOOL_SGRO}) {
+void Devices::disable_offloads(const std::string& device, bool checksums) {
+  for (const std::uint32_t command : {ETHTOOL_STSO, ETHTOOL_SGSO, ETHTOOL_SGRO, ETHTOOL_STXCSUM}) {
+    if (command == ETHTOOL_STXCSUM && !checksums) continue;
     ethtool_value value{command, 0};
     ifreq request{};
     std::strncpy(request.ifr_name, device.c_str(), IFNAMSIZ - 1);
@@ -156,12 +157,27 @@ void Devices::disable_offloads(const std::string& device) {
   }
 }
 
+experiments::PortCounters Devices::sent_by_device(const std::string& device) const {
+  rtnl_link* found = nullptr;
+  accepted(rtnl_link_get_kernel(socket_.get(), 0, device.c_str(), &found), "look up " + device);
+  const Owned<rtnl_link> link(found);
+  experiments::PortCounters counters;
+  counters.frames_sent =
+      static_cast<std::int64_t>(rtnl_link_get_stat(link.get(), RTNL_LINK_TX_PACKETS));
+  counters.wire_bytes_sent =
+      static_cast<std::int64_t>(rtnl_link_get_stat(link.get(), RTNL_LINK_TX_BYTES)) +
+      counters.frames_sent * kNotCountedBytes;
+  return counters;
+}
+
 experiments::PortCounters Devices::counters(const std::string& device) const {
   nl_cache* all = nullptr;
   accepted(rtnl_qdisc_alloc_cache(socket_.get(), &all), "list queueing disciplines");
   const Owned<nl_cache> cache(all);
   const Owned<rtnl_qdisc> qdisc(rtnl_qdisc_get_by_parent(cache.get(), index(device), TC_H_ROOT));
-  if (!qdisc) throw std::runtime_error(device + " has no token bucket that counts its frames");
+  if (!qdisc || std::string(rtnl_tc_get_kind(TC_CAST(qdisc.get()))) != "tbf") {
+    return sent_by_device(device);
+  }
   const auto count = [&](rtnl_tc_stat what) {
     return static_cast<std::int64_t>(rtnl_tc_get_stat(TC_CAST(qdisc.get()), what));
   };

@@ -38,11 +38,12 @@ class Devices {
   /// Replaces the device's queueing discipline by a token bucket. Throws EnvironmentError when the
   /// kernel has none.
   void shape(const std::string& device, const Shaper& shaper);
-  /// Turns segmentation and receive merging off (ethtool), so that every packet is a frame.
-  void disable_offloads(const std::string& device);
+  /// Turns segmentation and receive merging off (ethtool), so that every packet is a frame; with
+  /// `checksums` also those, so that a program may pass frames on.
+  void disable_offloads(const std::string& device, bool checksums);
 
-  /// Frames and bytes sent, and frames dropped, by the token bucket of a shaped device. Bytes are on
-  /// the wire: with preamble, gap and FCS.
+  /// Frames and bytes sent, and frames dropped, by the token bucket of a shaped device; of another,
+  /// what the device itself has sent. Bytes are on the wire: with preamble, gap and FCS.
   experiments::PortCounters counters(const std::string& device) const;
   /// Whether it is up and has seen its peer.
   bool operational(const std::string& device) const;
@@ -54,6 +55,7 @@ class Devices {
     void operator()(nl_sock* socket) const;
   };
   int index(const std::string& device) const;
+  experiments::PortCounters sent_by_device(const std::string& device) const;
 
   std::unique_ptr<nl_sock, SocketFree> socket_;
   FileDescriptor control_;  ///< a datagram socket for ethtool's ioctl

@@ -166,9 +166,18 @@ void list_hosts(const Experiment& experiment, bool netns, ElementList& list) {
 void list_rate(const Link& link, const PlannedLink* planned, ElementList& list) {
   if (!planned) {
     list.ignored("rate", "the loopback device has no rate", true);
-  } else if (!planned->ends[0].shaper) {
+  } else if (link.rate > kFastestLine) {
     list.ignored("rate", "no virtual link is held to more than 10 Gbit/s", true);
-  } else if (planned->ends[0].shaper->single_frames) {
+  } else if (planned->wire) {
+    const char* how =
+        "a program between the ends gives every frame its time, with preamble, gap "
+        "and FCS";
+    if (planned->ends[0].single_frames) {
+      list.realised("rate", how);
+    } else {
+      list.approximated("rate", fmt::format("{}; the processor may be the limit", how));
+    }
+  } else if (planned->ends[0].single_frames) {
     list.realised(
         "rate",
         fmt::format(
@@ -186,29 +195,43 @@ void list_rate(const Link& link, const PlannedLink* planned, ElementList& list) 
 }
 
 void list_path_effects(const Link& link, bool netns, ElementList& list) {
-  const std::string no_emulation = "the lab does not emulate it";
-  if (link.delay != Time{}) list.ignored("delay", no_emulation, true);
-  if (link.jitter != Time{}) list.ignored("jitter", no_emulation, true);
+  // What a user-space wire does, and the loopback device does not.
+  const auto emulated = [&](const char* key, bool used, const std::string& how) {
+    if (!used) return;
+    if (netns) {
+      list.realised(key, "user-space wire: " + how);
+    } else {
+      list.ignored(key, "the loopback device has no line", true);
+    }
+  };
+  emulated("delay", link.delay != Time{}, "added to the time of every frame's departure");
+  emulated("jitter", link.jitter != Time{}, "uniform and seeded, order kept");
+  emulated("loss", link.loss[0] > 0 || link.loss[1] > 0,
+           "every frame is lost by a seeded draw after it has taken its time on the line");
+  emulated("bit_error_rate", link.bit_error_rate > 0,
+           "a frame is lost when one of its bits would be wrong, by a seeded draw");
+  emulated("queue", link.queue.has_value(),
+           "drop-tail limit in wire bytes; hosts hand frames over at once");
+  emulated("blackholes", !link.blackholes.empty(), "all frames of the time are lost");
+  emulated("mtu", link.mtu.has_value(), "larger packets are lost without a word");
   if (link.propagation != Time{}) {
-    // 100 m of cable are half a microsecond, which no figure of this lab can tell from none.
-    list.ignored("length", "virtual links have no length",
-                 link.propagation > Time::microseconds(100));
+    if (netns && link.propagation > kNoticeable) {
+      list.realised("length", "user-space wire: propagation added to every frame's departure");
+    } else {
+      // 100 m of cable are half a microsecond, which no figure of a lab can tell from none.
+      list.ignored("length", "virtual links have no length", link.propagation > kNoticeable);
+    }
   }
-  if (link.loss[0] > 0 || link.loss[1] > 0) list.ignored("loss", no_emulation, true);
-  if (link.bit_error_rate > 0) list.ignored("bit_error_rate", no_emulation, true);
-  if (!link.blackholes.empty()) list.ignored("blackholes", no_emulation, true);
   if (link.script[0] != experiments::Script{} || link.script[1] != experiments::Script{}) {
-    list.ignored("script", no_emulation, true);
+    list.ignored("script", "the lab does not look into segments", true);
   }
   if (link.egress) list.ignored("queue", "the lab has no such queue discipline", true);
-  if (link.queue) {
-    if (netns) {
-      list.approximated("queue",
-                        "byte limit of the token bucket, which counts frames without "
-                        "preamble, gap and FCS");
-    } else {
-      list.ignored("queue", "the loopback device has no queue", true);
-    }
+}
+
+void list_events(const Experiment& experiment, int link, ElementList& list) {
+  const auto& events = experiment.events;
+  if (std::any_of(events.begin(), events.end(), [&](const auto& e) { return e.link == link; })) {
+    list.ignored("events", "nothing happens to a virtual link while tests run", true);
   }
 }
 
@@ -281,6 +304,7 @@ std::vector<PlannedElement> list_elements(const Experiment& experiment, const La
     list.prefix = "links." + link.name;
     list_rate(link, netns ? &plan.links[i] : nullptr, list);
     list_path_effects(link, netns, list);
+    list_events(experiment, i, list);
   }
   list_switches(experiment, netns, list);
   for (const auto& test : experiment.tests) {

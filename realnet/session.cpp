@@ -163,6 +163,7 @@ class Session {
     connect();
     lab_.drain();
     const Time start = monotonic_now() + kLead;
+    lab_.begin(start);
     for (const auto& transfer : transfers_) transfer->go(start);
     RunOutcome outcome;
     outcome.use = await_end(start);

@@ -50,14 +50,14 @@ TEST_CASE("a link no virtual device can be held to makes its tests inconclusive"
 
 TEST_CASE("only tests that cross an element depend on it") {
   auto experiment = star(3, 100);
-  experiment.links[2].loss[0] = 0.01;  // c's
+  experiment.links[2].script[0].drop_data_segments = {3};  // c's
   experiment.tests = {stream("clean", Time::seconds(1), Time{}),
                       stream("lossy", Time::seconds(1), Time{})};
   experiment.tests[1].pairs[0].to_host = 2;
   const LabPlan plan = plan_lab(experiment);
   CHECK(unrealised_for(plan, experiment, experiment.tests[0]).empty());
   CHECK(unrealised_for(plan, experiment, experiment.tests[1]) ==
-        std::vector<std::string>{"links.c-s1.loss"});
+        std::vector<std::string>{"links.c-s1.script"});
 }
 
 TEST_CASE("hosts around a switch share a subnet and no address") {

@@ -1,0 +1,241 @@
+// A line in user space: laws that hold without a kernel, and then the wire between two namespaces.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <deque>
+
+#include "realnet/measure.hpp"
+#include "realnet/wire/frame_store.hpp"
+#include "realnet/wire/lateness.hpp"
+#include "realnet/wire/line.hpp"
+#include "tests/realnet/fixture.hpp"
+
+namespace linerate::realnet {
+namespace {
+
+constexpr Bytes kFull{1514};  // a full frame as the kernel holds it
+const BitRate kHundred = BitRate::bits_per_second(100'000'000);
+
+LineConfig plain(Time latency = {}) {
+  LineConfig config;
+  config.rate = kHundred;
+  config.latency = latency;
+  config.queue = Bytes(1'000'000'000);
+  return config;
+}
+
+TEST_CASE("line: a frame takes its wire bytes and then the latency") {
+  Line line(plain(Time::milliseconds(5)));
+  const Time arrival = Time::seconds(1);
+  // 1538 B at 100 Mbit/s are 123.04 us; 64 B and less are 84 B, 6.72 us (IEEE 802.3).
+  CHECK(line.take(arrival, kFull).due == arrival + Time::nanoseconds(123'040 + 5'000'000));
+  CHECK(line.take(arrival, Bytes(42)).due ==
+        arrival + Time::nanoseconds(123'040 + 6'720 + 5'000'000));
+  CHECK(line.wire_bytes() == 1538 + 84);
+}
+
+TEST_CASE("line: without a path's queue the last bit arrives before the gap is over") {
+  LineConfig config = plain();
+  config.queue = std::nullopt;
+  Line line(config);
+  CHECK(line.take(Time{}, kFull).due == Time::nanoseconds(123'040 - 960));
+  CHECK(line.take(Time{}, kFull).due == Time::nanoseconds(2 * 123'040 - 960));
+}
+
+TEST_CASE("line: departures follow from arrivals, whenever they are looked at") {
+  Line early(plain()), late(plain());
+  for (int i = 0; i < 100; ++i) {
+    const Time arrival = Time::microseconds(100 * i);
+    const Time due = early.take(arrival, kFull).due;
+    CHECK(due == Time::nanoseconds(123'040) * (i + 1));  // faster than the line: it never idles
+    CHECK(late.take(arrival, kFull).due == due);
+  }
+}
+
+TEST_CASE("line: a queue takes whole frames up to its wire bytes, the one in service included") {
+  LineConfig config = plain();
+  config.queue = Bytes(10 * 1538 + 1000);
+  Line line(config);
+  int taken = 0;
+  for (int i = 0; i < 20; ++i) taken += line.take(Time{}, kFull).drop == LineDrop::none;
+  CHECK(taken == 10);
+  CHECK(line.drops(LineDrop::queue) == 10);
+  // When one has been sent, one more fits.
+  CHECK(line.take(Time::nanoseconds(123'040), kFull).drop == LineDrop::none);
+  CHECK(line.take(Time::nanoseconds(123'040), kFull).drop == LineDrop::queue);
+}
+
+TEST_CASE("line: losses are random, seeded and take their time on the line") {
+  constexpr int kFrames = 100'000;
+  constexpr double kLoss = 0.01;
+  const auto lost = [&](std::uint64_t entity) {
+    LineConfig config = plain();
+    config.loss = kLoss;
+    config.entity = entity;
+    Line line(config);
+    std::vector<int> which;
+    for (int i = 0; i < kFrames; ++i) {
+      const auto fate = line.take(Time{}, kFull);
+      if (fate.drop == LineDrop::loss) which.push_back(i);
+      if (fate.drop == LineDrop::none) CHECK(fate.due == Time::nanoseconds(123'040) * (i + 1));
+    }
+    return which;
+  };
+  const auto first = lost(1);
+  // Five standard deviations of a binomial distribution.
+  const double deviation = std::sqrt(kFrames * kLoss * (1 - kLoss));
+  CHECK(std::abs(static_cast<double>(first.size()) - kFrames * kLoss) < 5 * deviation);
+  CHECK(lost(1) == first);
+  CHECK(lost(2) != first);
+}
+
+TEST_CASE("line: jitter keeps the order and stays within its bound") {
+  LineConfig config = plain(Time::milliseconds(1));
+  config.jitter = Time::milliseconds(3);
+  Line line(config);
+  Time last;
+  for (int i = 0; i < 1000; ++i) {
+    const Time arrival = Time::milliseconds(1) * i;
+    const Time due = line.take(arrival, kFull).due;
+    const Time alone = arrival + Time::nanoseconds(123'040 + 1'000'000);
+    CHECK(due >= last);
+    CHECK(due >= alone);
+    CHECK(due <= std::max(alone + config.jitter, last));
+    last = due;
+  }
+}
+
+TEST_CASE("line: a blackhole counts from the start of the tests") {
+  LineConfig config = plain();
+  config.blackholes = {{Time::milliseconds(10), Time::milliseconds(20)}};
+  Line line(config);
+  CHECK(line.take(Time::milliseconds(15), kFull).drop == LineDrop::none);  // no test has begun
+  line.begin(Time::milliseconds(100));
+  CHECK(line.take(Time::milliseconds(109), kFull).drop == LineDrop::none);
+  CHECK(line.take(Time::milliseconds(110), kFull).drop == LineDrop::blackhole);
+  CHECK(line.take(Time::milliseconds(120), kFull).drop == LineDrop::none);
+}
+
+TEST_CASE("frame store: what goes in comes out in order, and never more than fits") {
+  FrameStore store(Bytes(10'000));
+  std::deque<std::vector<std::byte>> expected;
+  sim::RandomStream random({7, 0, "frames"});
+  std::size_t held = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    if (random.below(2) == 0 && !store.empty()) {
+      REQUIRE(store[0].bytes.size() == expected.front().size());
+      REQUIRE(std::equal(store[0].bytes.begin(), store[0].bytes.end(), expected.front().begin()));
+      held -= expected.front().size();
+      expected.pop_front();
+      store.remove(1);
+      continue;
+    }
+    std::vector<std::byte> frame(60 + random.below(1500),
+                                 static_cast<std::byte>(random.below(256)));
+    if (store.add(Time{}, frame)) {
+      held += frame.size();
+      expected.push_back(std::move(frame));
+    } else {
+      // Less than the longest frame is wasted at each end of the memory.
+      CHECK(held + frame.size() + 2 * 1560 > 10'000);
+    }
+    REQUIRE(store.count() == expected.size());
+    REQUIRE(held <= 10'000);
+  }
+}
+
+TEST_CASE("lateness: quantiles within a bin's width") {
+  Lateness late;
+  for (int i = 1; i <= 10'000; ++i) late.add(Time::nanoseconds(i * 100));  // up to 1 ms
+  for (const double q : {0.1, 0.5, 0.9, 0.99}) {
+    CHECK(late.quantile(q).seconds() == Approx(q * 1e-3).epsilon(1.0 / 16));
+  }
+  CHECK(late.largest() == Time::milliseconds(1));
+  CHECK(late.quantile(1) == late.largest());
+}
+
+bool wires_possible() {
+  if (!is_root()) WARN("not root: no user-space wire between namespaces");
+  return is_root();
+}
+
+/// Two hosts on an emulated path.
+experiments::Experiment path(Time delay, double loss) {
+  auto experiment = two_hosts(100);
+  experiment.links[0].delay = delay;
+  experiment.links[0].loss[0] = loss;
+  experiment.links[0].queue = Bytes(200'000);
+  return experiment;
+}
+
+/// Runs `experiment` up to three times until `good` says so: other work on the machine may disturb
+/// a run, a wrong line is wrong every time.
+template <class Good>
+experiments::Result measured(const experiments::Experiment& experiment, Good good) {
+  experiments::Result result;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    result = measure(experiment);
+    if (good(result)) break;
+  }
+  return result;
+}
+
+TEST_CASE("wire: a window passes per round trip, so twice the delay halves the rate") {
+  if (!wires_possible()) return;
+  const auto run = [](Time delay) {
+    auto experiment = path(delay, 0);
+    experiment.tests = {stream("window", Time::milliseconds(1200), Time::milliseconds(400))};
+    experiment.tests[0].receive_buffer = Bytes(32768);
+    const auto result = measure(experiment);
+    const auto& test = result.tests.at(0);
+    CHECK(test.figures.at("retransmits").median() == 0);
+    CHECK(test.notes.empty());
+    CHECK(test.ports.at("a:eth0").figures.contains("late.p99"));
+    return test.figures.at("goodput").median();
+  };
+  // Beside twice the delay a round trip has a full frame and an acknowledgment on the line.
+  constexpr double kOnLine = 130e-6;
+  constexpr double kExpected = (0.040 + kOnLine) / (0.020 + kOnLine);
+  double ratio = 0, window = 0;
+  for (int attempt = 0; attempt < 3 && ratio != Approx(kExpected).epsilon(0.02); ++attempt) {
+    const double near = run(Time::milliseconds(10));
+    ratio = near / run(Time::milliseconds(20));
+    window = near / 8 * (0.020 + kOnLine);
+  }
+  CHECK(ratio == Approx(kExpected).epsilon(0.02));
+  // Linux stores twice the argument and announces a part of that (tcp(7), SO_RCVBUF).
+  CHECK(window > 16384);
+  CHECK(window < 65536);
+}
+
+TEST_CASE("wire: random loss is within its binomial interval, and TCP repairs all of it") {
+  if (!wires_possible()) return;
+  auto experiment = path(Time::milliseconds(1), 0.02);
+  experiment.tests = {stream("lossy", Time::milliseconds(1500), Time{})};
+  const auto result = measure(experiment);
+  const auto& sent = result.tests.at(0).ports.at("a:eth0");
+  const auto frames = static_cast<double>(sent.frames_sent);
+  const auto lost = static_cast<double>(sent.drops.at("loss"));
+  REQUIRE(frames > 500);
+  CHECK(std::abs(lost - 0.02 * frames) < 5 * std::sqrt(frames * 0.02 * 0.98));
+  CHECK(result.tests[0].ports.at("b:eth0").drops.at("loss") == 0);
+  CHECK(result.tests[0].figures.at("retransmits").median() > 0);
+}
+
+TEST_CASE("wire: a full line is full, and its queue drops what does not fit") {
+  if (!wires_possible()) return;
+  auto experiment = path(Time::milliseconds(2), 0);
+  experiment.links[0].queue = Bytes(30 * 1538);
+  experiment.tests = {stream("bulk", Time::milliseconds(1500), Time::milliseconds(500))};
+  const auto good = [](const experiments::Result& result) {
+    return result.tests.at(0).figures.at("goodput").median() > 0.93 * 94.148e6;
+  };
+  const auto result = measured(experiment, good);
+  // 30 frames are less than the 38 that are on their way, so Reno leaves the line idle for a while
+  // after every loss, but never for long.
+  CHECK(result.tests.at(0).figures.at("goodput").median() <= 94.148e6 * 1.002);
+  CHECK(result.tests[0].ports.at("a:eth0").peak_queue <= 31 * 1538);
+  CHECK(result.tests[0].ports.at("a:eth0").peak_queue > 29 * 1538);
+}
+
+}  // namespace
+}  // namespace linerate::realnet
