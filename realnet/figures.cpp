@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 
 #include "realnet/samples.hpp"
 #include "realnet/traffic/traffic_figures.hpp"
@@ -139,16 +140,30 @@ void add_costs(const Repeat& repeat, Samples& samples) {
   samples.add("retransmits", "count", Better::lower, retransmits);
 }
 
+/// What a NIC has sent in the window, bit/s; nothing where nobody counts.
+std::optional<double> wire_rate(const LabPlan& plan, const std::string& label, const Repeat& repeat,
+                                const SenderReport& sender) {
+  // A wire knows what the line has carried; what the NIC has sent may still wait for the line.
+  const auto counted = repeat.use.ports.find(label);
+  if (plan.has_wire(label) && counted != repeat.use.ports.end() && repeat.use.in_time) {
+    return static_cast<double>(counted->second.wire_bytes_sent) * 8 / repeat.use.seconds;
+  }
+  if (sender.wire_bytes == 0 || sender.counted <= Time{}) return std::nullopt;
+  return static_cast<double>(sender.wire_bytes) * 8 / sender.counted.seconds();
+}
+
 /// What the senders' NICs sent, each NIC once however many transfers use it.
-void add_throughput(const Test& test, const Repeat& repeat, Samples& samples) {
-  std::map<std::pair<int, int>, double> by_nic;
+void add_throughput(const Experiment& experiment, const LabPlan& plan, const Test& test,
+                    const Repeat& repeat, Samples& samples) {
+  std::map<std::string, double> by_nic;
   for (const auto& transfer : repeat.transfers) {
-    const SenderReport& sender = transfer.sender;
-    if (sender.wire_bytes == 0 || sender.counted <= Time{}) return;
     const auto& pair = test.pairs[transfer.pair];
-    by_nic[transfer.reverse ? std::pair(pair.to_host, pair.to_nic)
-                            : std::pair(pair.from_host, pair.from_nic)] =
-        static_cast<double>(sender.wire_bytes) * 8 / sender.counted.seconds();
+    const auto& host = experiment.hosts[transfer.reverse ? pair.to_host : pair.from_host];
+    const auto& nic = host.nics[transfer.reverse ? pair.to_nic : pair.from_nic];
+    const std::string label = host.name + ":" + nic.name;
+    const auto rate_on_wire = wire_rate(plan, label, repeat, transfer.sender);
+    if (!rate_on_wire) return;
+    by_nic[label] = *rate_on_wire;
   }
   double total = 0;
   for (const auto& [nic, rate_on_wire] : by_nic) total += rate_on_wire;
@@ -266,7 +281,7 @@ TestResult stream_result(const Experiment& experiment, const LabPlan& plan, cons
     add_goodput(test, repeat, samples);
     add_times(test, repeat, samples);
     add_costs(repeat, samples);
-    if (alone) add_throughput(test, repeat, samples);
+    if (alone) add_throughput(experiment, plan, test, repeat, samples);
   }
   result.figures = samples.figures();
   const Repeat& shown = typical(test, repeats);

@@ -47,6 +47,13 @@ void prepare_namespace_directory() {
 
 bool has_ipv6() { return files::exists("/proc/sys/net/ipv6"); }
 
+void add_routes(const PlannedNode& node, NetworkNamespace& place) {
+  for (const PlannedRoute& route : node.routes) {
+    if (route.destination.find(':') != std::string::npos && !has_ipv6()) continue;
+    place.devices().add_route(route);
+  }
+}
+
 /// In the namespace of `node`.
 void set_parameters(const PlannedNode& node) {
   for (const auto& [parameter, value] : node.parameters) {
@@ -214,6 +221,7 @@ Lab::Lab(const experiments::Experiment& experiment, const LabPlan& plan)
   for (const PlannedLink& link : plan.links)
     wires_.push_back(link.wire ? build_wire(link) : nullptr);
   await_carriers();
+  for (std::size_t i = 0; i < plan.nodes.size(); ++i) add_routes(plan.nodes[i], *nodes_[i]);
 }
 
 template <class Action>

@@ -29,6 +29,16 @@ constexpr BitRate kFrameByFrame = BitRate::bits_per_second(200'000'000);
 /// Stands for a queue without limit.
 constexpr Bytes kUnlimited{64'000'000};
 
+/// What makes a namespace forward packets whatever way they come, and keep quiet about better ones.
+const std::pair<std::string, std::string> kRouterParameters[] = {
+    {"net/ipv4/ip_forward", "1"},
+    {"net/ipv4/conf/all/rp_filter", "0"},
+    {"net/ipv4/conf/default/rp_filter", "0"},
+    {"net/ipv4/conf/all/send_redirects", "0"},
+    {"net/ipv4/conf/default/send_redirects", "0"},
+    {"net/ipv6/conf/all/forwarding", "1"},
+    {"net/ipv6/conf/default/forwarding", "1"}};
+
 int node_of(const Experiment& experiment, const PortRef& port) {
   return port.node + (port.kind == NodeKind::host ? 0 : static_cast<int>(experiment.hosts.size()));
 }
@@ -141,7 +151,12 @@ class Segments {
 
 void plan_nodes(const Experiment& experiment, LabPlan& plan) {
   for (const Host& host : experiment.hosts) {
-    plan.nodes.push_back({host.name, false, Bytes(0), stack_parameters(host.stack)});
+    auto parameters = stack_parameters(host.stack);
+    if (host.forwarding != experiments::Forwarding::none) {
+      parameters.insert(parameters.end(), std::begin(kRouterParameters),
+                        std::end(kRouterParameters));
+    }
+    plan.nodes.push_back({host.name, false, Bytes(0), std::move(parameters), {}});
   }
   for (const auto& device : experiment.switches) {
     // A bridge needs no addresses; with IPv6 it would send frames of its own.
@@ -149,7 +164,8 @@ void plan_nodes(const Experiment& experiment, LabPlan& plan) {
         {device.name,
          true,
          Bytes(1500),
-         {{"net/ipv6/conf/all/disable_ipv6", "1"}, {"net/ipv6/conf/default/disable_ipv6", "1"}}});
+         {{"net/ipv6/conf/all/disable_ipv6", "1"}, {"net/ipv6/conf/default/disable_ipv6", "1"}},
+         {}});
   }
 }
 
@@ -237,22 +253,58 @@ void plan_addresses(LabPlan& plan) {
   }
 }
 
-/// Both ends of every test must be in one subnet: this lab builds no routers.
-void check_reachable(const Experiment& experiment, const LabPlan& plan) {
+/// A NIC on a path: the port where frames leave or enter a host.
+const PlannedPort& port_at(const LabPlan& plan, int link, int end) {
+  return plan.links[link].ends[end];
+}
+
+void add_route(PlannedNode& node, const PlannedRoute& route) {
+  const auto same = std::find_if(node.routes.begin(), node.routes.end(), [&](const auto& known) {
+    return known.destination == route.destination;
+  });
+  if (same == node.routes.end()) {
+    node.routes.push_back(route);
+  } else if (*same != route) {
+    throw EnvironmentError(fmt::format(
+        "host {} would send to {} by {} and by {}, but the netns lab routes by destination alone; "
+        "let the tests that differ end at different NICs",
+        node.name, route.destination, same->device, route.device));
+  }
+}
+
+/// Routes for one direction of a test's path: every host on it that is not on the next host's
+/// subnet, or is not the last before the end, gets one.
+void plan_routes_along(const std::vector<experiments::Hop>& path, const Experiment& experiment,
+                       LabPlan& plan) {
+  const auto& last = path.back();
+  const PlannedPort& target = port_at(plan, last.link, 1 - last.from_end);
+  std::size_t leaves = 0;  // the hop by which the current host sends
+  for (std::size_t i = 0; i < path.size(); ++i) {
+    const auto& hop = path[i];
+    if (experiment.links[hop.link].ends[1 - hop.from_end].kind != NodeKind::host) continue;
+    const PlannedPort& from = port_at(plan, path[leaves].link, path[leaves].from_end);
+    const PlannedPort& next = port_at(plan, hop.link, 1 - hop.from_end);
+    if (i + 1 < path.size()) {
+      add_route(plan.nodes[from.node], {target.ipv4, next.ipv4, from.device});
+      add_route(plan.nodes[from.node], {target.ipv6, next.ipv6, from.device});
+    }
+    leaves = i + 1;
+  }
+}
+
+void plan_routes(const Experiment& experiment, LabPlan& plan) {
+  const experiments::Topology topology(experiment);
   for (const auto& test : experiment.tests) {
     for (const auto& pair : test.pairs) {
-      const auto& from = experiment.hosts[pair.from_host];
-      const auto& to = experiment.hosts[pair.to_host];
-      const PlannedPort* source = plan.port(from.name + ":" + from.nics[pair.from_nic].name);
-      const PlannedPort* target = plan.port(to.name + ":" + to.nics[pair.to_nic].name);
-      const auto subnet = [](const std::string& address) {
-        return address.substr(0, address.rfind('.'));
-      };
-      if (!source || !target || subnet(source->ipv4) != subnet(target->ipv4)) {
-        throw EnvironmentError(fmt::format(
-            "test {} goes from {} to {} through a router, which the netns lab does not build",
-            test.name, from.name, to.name));
+      const auto there = topology.path(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic);
+      const auto back = topology.path(pair.to_host, pair.to_nic, pair.from_host, pair.from_nic);
+      if (there.empty() || back.empty()) {
+        throw EnvironmentError(fmt::format("test {}: no path from {} to {}", test.name,
+                                           experiment.hosts[pair.from_host].name,
+                                           experiment.hosts[pair.to_host].name));
       }
+      plan_routes_along(there, experiment, plan);
+      plan_routes_along(back, experiment, plan);
     }
   }
 }
@@ -268,6 +320,12 @@ const PlannedPort* LabPlan::port(const std::string& label) const {
   return nullptr;
 }
 
+bool LabPlan::has_wire(const std::string& label) const {
+  return std::any_of(links.begin(), links.end(), [&](const PlannedLink& link) {
+    return link.wire && (link.ends[0].label == label || link.ends[1].label == label);
+  });
+}
+
 LabPlan plan_lab(const Experiment& experiment) {
   LabPlan plan;
   switch (experiment.lab) {
@@ -281,7 +339,7 @@ LabPlan plan_lab(const Experiment& experiment) {
       plan_nodes(experiment, plan);
       plan_links(experiment, plan);
       plan_addresses(plan);
-      check_reachable(experiment, plan);
+      plan_routes(experiment, plan);
       break;
     case experiments::LabType::hosts:
       throw EnvironmentError(
@@ -293,23 +351,25 @@ LabPlan plan_lab(const Experiment& experiment) {
 
 std::vector<std::string> unrealised_for(const LabPlan& plan, const Experiment& experiment,
                                         const experiments::Test& test) {
-  std::vector<bool> hosts(experiment.hosts.size()), links(experiment.links.size()),
-      switches(experiment.switches.size());
+  std::vector<bool> ends(experiment.hosts.size()), hosts(experiment.hosts.size()),
+      links(experiment.links.size()), switches(experiment.switches.size());
   const experiments::Topology topology(experiment);
   for (const auto& pair : test.pairs) {
-    hosts[pair.from_host] = hosts[pair.to_host] = true;
+    ends[pair.from_host] = ends[pair.to_host] = true;
     for (const auto& hop :
          topology.path(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic)) {
       links[hop.link] = true;
       for (const PortRef& end : experiment.links[hop.link].ends) {
         if (end.kind == NodeKind::switch_) switches[end.node] = true;
+        if (end.kind == NodeKind::host) hosts[end.node] = true;
       }
     }
   }
   std::vector<std::string> missing;
   for (const PlannedElement& element : plan.elements) {
     if (!element.decisive || element.realisation.how != "ignored") continue;
-    if ((element.host >= 0 && hosts[element.host]) || (element.link >= 0 && links[element.link]) ||
+    if ((element.host >= 0 && (element.ends_only ? ends : hosts)[element.host]) ||
+        (element.link >= 0 && links[element.link]) ||
         (element.switch_ >= 0 && switches[element.switch_])) {
       missing.push_back(element.realisation.element);
     }

@@ -22,12 +22,21 @@ struct Shaper {
   bool operator==(const Shaper&) const = default;
 };
 
+/// How a host reaches an address that is on none of its subnets.
+struct PlannedRoute {
+  std::string destination;  ///< one address
+  std::string gateway;      ///< on a subnet of `device`
+  std::string device;
+  bool operator==(const PlannedRoute&) const = default;
+};
+
 /// A host or a switch: one network namespace.
 struct PlannedNode {
   std::string name;
   bool is_switch = false;
   Bytes mtu{1500};  ///< largest of its ports, for a switch's bridge
   std::vector<std::pair<std::string, std::string>> parameters;  ///< below /proc/sys, with value
+  std::vector<PlannedRoute> routes;                             ///< along the tests' paths
 };
 
 /// One end of a link: a virtual Ethernet device in the namespace of `node`.
@@ -55,6 +64,7 @@ struct PlannedLink {
 struct PlannedElement {
   experiments::Realisation realisation;
   bool decisive = false;
+  bool ends_only = false;  ///< of a host: matters where its own TCP speaks, not where it forwards
   int host = -1, link = -1, switch_ = -1;  ///< what it belongs to
 };
 
@@ -65,6 +75,8 @@ struct LabPlan {
 
   /// The port of a host's NIC, or nullptr if it has no link here.
   const PlannedPort* port(const std::string& label) const;
+  /// Whether the link of the port `label` is a program.
+  bool has_wire(const std::string& label) const;
 };
 
 /// Lengths of the lab's IPv4 and IPv6 prefixes: the ranges of RFC 2544 appendix C.2.2 (198.18/15)
@@ -77,7 +89,7 @@ inline constexpr BitRate kFastestLine = BitRate::bits_per_second(10'000'000'000)
 inline constexpr Time kNoticeable = Time::microseconds(100);
 
 /// Plans the lab the experiment asks for. Throws EnvironmentError for an experiment the lab cannot
-/// build at all (a loop of switches, routing, a lab of another kind).
+/// build at all (a loop of switches, a lab of another kind).
 LabPlan plan_lab(const experiments::Experiment& experiment);
 
 /// The elements between the ends of `test` that decide its figures and are not realised.

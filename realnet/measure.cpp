@@ -187,6 +187,10 @@ std::vector<std::string> plan(const Experiment& experiment) {
       for (const auto& [parameter, value] : node.parameters) {
         lines.push_back(fmt::format("  {} = {}", parameter, value));
       }
+      for (const PlannedRoute& route : node.routes) {
+        lines.push_back(fmt::format("  route to {} by {} on {}", route.destination, route.gateway,
+                                    route.device));
+      }
     }
     for (const PlannedLink& link : lab.links) {
       lines.push_back("virtual Ethernet pair for link " + link.name);

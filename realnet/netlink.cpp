@@ -11,6 +11,7 @@
 #include <netlink/route/link/veth.h>
 #include <netlink/route/qdisc.h>
 #include <netlink/route/qdisc/tbf.h>
+#include <netlink/route/route.h>
 #include <netlink/route/tc.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -29,6 +30,7 @@ struct Release {
   void operator()(rtnl_addr* address) const { rtnl_addr_put(address); }
   void operator()(nl_addr* address) const { nl_addr_put(address); }
   void operator()(rtnl_qdisc* qdisc) const { rtnl_qdisc_put(qdisc); }
+  void operator()(rtnl_route* route) const { rtnl_route_put(route); }
   void operator()(nl_cache* cache) const { nl_cache_free(cache); }
   void operator()(nl_msg* message) const { nlmsg_free(message); }
 };
@@ -109,6 +111,25 @@ void Devices::add_address(const std::string& device, const std::string& address)
   }
   accepted(rtnl_addr_add(socket_.get(), entry.get(), NLM_F_EXCL),
            "give " + device + " the address " + address);
+}
+
+void Devices::add_route(const PlannedRoute& route) {
+  const auto parse = [](const std::string& address) {
+    nl_addr* parsed = nullptr;
+    accepted(nl_addr_parse(address.c_str(), AF_UNSPEC, &parsed), "parse address " + address);
+    return Owned<nl_addr>(parsed);
+  };
+  const auto destination = parse(route.destination), gateway = parse(route.gateway);
+  const Owned<rtnl_route> entry(rtnl_route_alloc());
+  rtnl_route_set_family(entry.get(),
+                        static_cast<std::uint8_t>(nl_addr_get_family(destination.get())));
+  accepted(rtnl_route_set_dst(entry.get(), destination.get()), "prepare a route");
+  rtnl_nexthop* next = rtnl_route_nh_alloc();  // goes with the route
+  rtnl_route_nh_set_ifindex(next, index(route.device));
+  rtnl_route_nh_set_gateway(next, gateway.get());
+  rtnl_route_add_nexthop(entry.get(), next);
+  accepted(rtnl_route_add(socket_.get(), entry.get(), NLM_F_EXCL),
+           "route to " + route.destination + " by " + route.gateway);
 }
 
 void Devices::set_largest_burst(const std::string& device, int segments) {

@@ -33,6 +33,8 @@ class Devices {
   void set_up(const std::string& device);
   /// `address` with prefix length, "198.18.0.1/24".
   void add_address(const std::string& device, const std::string& address);
+  /// Sends to `destination` by `gateway` on `device`.
+  void add_route(const PlannedRoute& route);
   /// Largest number of segments TCP may hand over as one packet.
   void set_largest_burst(const std::string& device, int segments);
   /// Replaces the device's queueing discipline by a token bucket. Throws EnvironmentError when the

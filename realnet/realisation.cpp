@@ -96,6 +96,7 @@ class ElementList {
     add(key, "ignored", why);
     elements_.back().decisive = decisive;
   }
+  PlannedElement& last() { return elements_.back(); }
 
  private:
   void add(const std::string& key, const std::string& how, const std::string& why) {
@@ -114,6 +115,7 @@ void list_stack(const experiments::Experiment& experiment, const Host& host, boo
                  fmt::format("the running kernel's TCP decides; it cannot be told {}",
                              fmt::join(missing, ", ")),
                  true);
+    list.last().ends_only = true;
   } else if (own_namespace) {
     list.approximated("stack",
                       "the running kernel's TCP, with the options and buffer limits of the "
@@ -158,6 +160,19 @@ void list_hosts(const Experiment& experiment, bool netns, ElementList& list) {
     list.ignored("cpu", "all hosts share the processor of this machine", false);
     if (host.bus.type != experiments::BusType::none) {
       list.ignored("bus", "virtual devices are not behind a bus", false);
+    }
+    if (host.forwarding != experiments::Forwarding::none) {
+      if (!netns) {
+        list.ignored("forwarding", "the loopback device passes no host", true);
+      } else if (host.forwarding == experiments::Forwarding::kernel) {
+        list.realised("forwarding", "the running kernel forwards, in a namespace of its own");
+      } else {
+        list.approximated("forwarding",
+                          "the running kernel forwards, where packets would be polled");
+      }
+    }
+    if (!host.bonds.empty()) {
+      list.ignored("bonds", "every NIC of the lab stands for itself", true);
     }
     for (const Nic& nic : host.nics) list_nic(nic, netns, list);
   }
@@ -255,6 +270,10 @@ void list_switches(const Experiment& experiment, bool netns, ElementList& list) 
       list.approximated("buffer", shared ? "a fixed byte limit a port: what one queue alone gets"
                                          : "byte limit of each port's token bucket");
     }
+    if (!device.vlans.empty()) {
+      list.ignored("vlans", "the bridge joins all of its ports", true);
+    }
+    if (device.pause) list.ignored("pause", "virtual links carry no PAUSE frames", true);
     if (device.egress) list.ignored("queue", "the lab's ports have plain queues", true);
     if (device.fabric_rate || device.fabric_frame_rate) {
       list.ignored("fabric", "the bridge has no fabric limit", true);

@@ -57,7 +57,9 @@ class Line {
   /// and padded to the smallest frame (IEEE 802.3 3.1.1, 3.2.8, 4.4.2).
   static Bytes wire_size(Bytes size) { return larger(size + Bytes(24), Bytes(84)); }
 
-  std::int64_t frames() const { return frames_; }          ///< serialized, lost ones included
+  /// When the line has sent all it was given.
+  Time free_at() const { return free_at_; }
+  std::int64_t frames() const { return frames_; }  ///< given to the line, lost ones included
   std::int64_t wire_bytes() const { return wire_bytes_; }  ///< of those
   std::int64_t peak_queue() const { return peak_queue_; }  ///< wire bytes
   std::int64_t drops(LineDrop cause) const { return drops_[static_cast<std::size_t>(cause)]; }

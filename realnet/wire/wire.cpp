@@ -101,6 +101,7 @@ class Direction {
       field.store(value, std::memory_order_relaxed);
     };
     put(report_.frames, line_.frames());
+    put(report_.free_at, line_.free_at().picoseconds());
     put(report_.wire_bytes, line_.wire_bytes());
     put(report_.peak_queue, line_.peak_queue());
     put(report_.waiting, static_cast<std::int64_t>(store_.count()));
@@ -137,6 +138,7 @@ void await_frames(const std::array<PacketPort*, 2>& ports, Time deadline, bool n
 
 Wire::Wire(const WirePlan& plan, const std::array<std::string, 2>& devices, int place, Time limit)
     : name_(devices[0] + " - " + devices[1]),
+      rates_{plan.lines[0].rate, plan.lines[1].rate},
       process_(
           [&](const ParentLine& parent) {
             checked(::setns(place, CLONE_NEWNET), "setns");
@@ -196,7 +198,12 @@ experiments::PortCounters Wire::counters(int direction) const {
   const LineReport& report = line(direction);
   experiments::PortCounters counters;
   counters.frames_sent = report.frames;
-  counters.wire_bytes_sent = report.wire_bytes;
+  // Frames are counted when the line takes them; those whose turn has not come are not yet sent.
+  const Time ahead = Time::picoseconds(report.free_at) - monotonic_now();
+  const double queued =
+      std::max(ahead.seconds(), 0.0) / 8 * static_cast<double>(rates_[direction].bits_per_second());
+  counters.wire_bytes_sent =
+      std::max<std::int64_t>(report.wire_bytes - static_cast<std::int64_t>(queued), 0);
   counters.peak_queue = report.peak_queue;
   for (int cause = 1; cause < kLineDrops; ++cause) {
     const char* name = name_of(static_cast<LineDrop>(cause));

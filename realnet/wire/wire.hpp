@@ -19,6 +19,7 @@ namespace linerate::realnet {
 /// What one direction has done so far, in memory that the process shares with its parent.
 struct LineReport {
   std::atomic<std::int64_t> frames{0}, wire_bytes{0}, peak_queue{0}, waiting{0};
+  std::atomic<std::int64_t> free_at{0};  ///< ps: then the line has sent what is counted so far
   std::array<std::atomic<std::int64_t>, kLineDrops> drops{};
   Lateness late;  ///< of departures
 };
@@ -31,7 +32,7 @@ class Wire {
 
   /// Throws std::runtime_error if the process has ended.
   void check() const;
-  /// Frames of one direction, drops by cause, and how late frames left.
+  /// What one direction has put on the line by now, drops by cause, and how late frames left.
   experiments::PortCounters counters(int direction) const;
   const LineReport& line(int direction) const { return report_->lines[direction]; }
   /// Frames on their way.
@@ -51,6 +52,7 @@ class Wire {
                   const ParentLine& parent);
 
   std::string name_;
+  std::array<BitRate, 2> rates_;
   Shared<Report> report_;
   Child process_;
 };

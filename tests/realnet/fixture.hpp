@@ -65,6 +65,21 @@ inline experiments::Experiment star(int hosts, std::int64_t megabits) {
   return experiment;
 }
 
+/// Host a, router r, host c, on two cables; c is host 2. Without tests.
+inline experiments::Experiment routed(std::int64_t megabits) {
+  auto experiment = two_hosts(megabits);
+  experiment.name = "routed";
+  experiment.hosts[1].name = "r";
+  experiment.hosts[1].forwarding = experiments::Forwarding::kernel;
+  experiment.hosts[1].nics.push_back(experiment.hosts[1].nics[0]);
+  experiment.hosts[1].nics[1].name = "eth1";
+  experiment.hosts.push_back(host("c"));
+  experiment.links.push_back(cable("r-c", megabits));
+  experiment.links[1].ends[0] = {experiments::NodeKind::host, 1, 1};
+  experiment.links[1].ends[1] = {experiments::NodeKind::host, 2, 0};
+  return experiment;
+}
+
 inline bool is_root() { return ::geteuid() == 0; }
 
 }  // namespace linerate::realnet

@@ -126,6 +126,31 @@ TEST_CASE("netns: two senders of one group share the receiver's link") {
   CHECK(result.tests.size() == 2);
 }
 
+TEST_CASE("netns: through a router, IPv4 and IPv6") {
+  if (!lab_possible()) return;
+  auto experiment = routed(100);
+  experiment.tests = {stream("four", Time::milliseconds(1300), Time::milliseconds(300))};
+  experiment.tests[0].pairs[0].to_host = 2;
+  expect_goodput(experiment, 94.148);
+  experiment.tests[0].ip = 6;
+  expect_goodput(experiment, 100.0 * 1428 / 1538);
+}
+
+TEST_CASE("netns: through a tree of switches") {
+  if (!lab_possible()) return;
+  // a and b on s1, c moves to s2 behind it.
+  auto experiment = star(3, 100);
+  experiment.switches.push_back(experiment.switches[0]);
+  experiment.switches[1].name = "s2";
+  experiment.links[2].ends[1] = {experiments::NodeKind::switch_, 1, 0};
+  experiment.links.push_back(cable("s1-s2", 100));
+  experiment.links.back().ends[0] = {experiments::NodeKind::switch_, 0, 2};
+  experiment.links.back().ends[1] = {experiments::NodeKind::switch_, 1, 1};
+  experiment.tests = {stream("far", Time::milliseconds(1300), Time::milliseconds(300))};
+  experiment.tests[0].pairs[0].to_host = 2;
+  expect_goodput(experiment, 94.148);
+}
+
 TEST_CASE("netns: a stop ends a long test within two seconds and leaves nothing") {
   if (!lab_possible()) return;
   auto experiment = two_hosts(100);

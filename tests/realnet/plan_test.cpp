@@ -88,15 +88,28 @@ TEST_CASE("a loop of switches is refused, because bridges would flood it") {
   CHECK_NOTHROW(plan_lab(experiment));
 }
 
-TEST_CASE("a path through a router and a lab of remote hosts are refused") {
-  auto experiment = two_hosts(100);
-  experiment.hosts.push_back(host("c"));
-  experiment.hosts[1].nics.push_back(experiment.hosts[1].nics[0]);
-  experiment.hosts[1].nics[1].name = "eth1";
-  auto link = cable("b-c", 100);
-  link.ends[0] = {experiments::NodeKind::host, 1, 1};
-  link.ends[1] = {experiments::NodeKind::host, 2, 0};
-  experiment.links.push_back(link);
+TEST_CASE("a router joins two subnets, and hosts know the way through it") {
+  auto experiment = routed(100);
+  experiment.tests = {stream("bulk", Time::seconds(1), Time{})};
+  experiment.tests[0].pairs[0].to_host = 2;
+  const LabPlan plan = plan_lab(experiment);
+  const auto address = [&](const char* port) { return plan.port(port)->ipv4; };
+  CHECK(address("a:eth0").substr(0, 9) == "198.18.0.");
+  CHECK(address("c:eth0").substr(0, 9) == "198.18.1.");
+  REQUIRE(plan.nodes[0].routes.size() == 2);  // IPv4 and IPv6
+  CHECK(plan.nodes[0].routes[0] == PlannedRoute{address("c:eth0"), address("r:eth0"), "eth0"});
+  CHECK(plan.nodes[1].routes.empty());  // it is on both subnets
+  REQUIRE(plan.nodes[2].routes.size() == 2);
+  CHECK(plan.nodes[2].routes[0] == PlannedRoute{address("a:eth0"), address("r:eth1"), "eth0"});
+  CHECK(how(plan, "hosts.r.forwarding") == "realised");
+  // What its own TCP would be does not matter where a host only forwards.
+  experiment.hosts[1].stack.nagle = experiments::Nagle::rfc896;
+  CHECK(unrealised_for(plan_lab(experiment), experiment, experiment.tests[0]).empty());
+}
+
+TEST_CASE("a host that does not forward is no way, and a lab of remote hosts is refused") {
+  auto experiment = routed(100);
+  experiment.hosts[1].forwarding = experiments::Forwarding::none;
   experiment.tests = {stream("bulk", Time::seconds(1), Time{})};
   CHECK_NOTHROW(plan_lab(experiment));
   experiment.tests[0].pairs[0].to_host = 2;
@@ -105,6 +118,26 @@ TEST_CASE("a path through a router and a lab of remote hosts are refused") {
   auto remote = two_hosts(100);
   remote.lab = experiments::LabType::hosts;
   CHECK_THROWS_AS(plan(remote), EnvironmentError);
+}
+
+TEST_CASE("what a bucket cannot do is done by a program between the ends") {
+  auto experiment = two_hosts(100);
+  CHECK_FALSE(plan_lab(experiment).links[0].wire);
+  experiment.links[0].delay = Time::milliseconds(5);
+  experiment.links[0].loss[1] = 0.01;
+  LabPlan plan = plan_lab(experiment);
+  REQUIRE(plan.links[0].wire);
+  CHECK(plan.links[0].wire->lines[0].latency == Time::milliseconds(5));
+  CHECK(plan.links[0].wire->lines[0].loss == 0);
+  CHECK(plan.links[0].wire->lines[1].loss == 0.01);
+  CHECK(plan.port("a:eth0")->shaper);  // the NIC's own queue, in front of it
+  CHECK(how(plan, "links.a-b.delay") == "realised");
+  CHECK(how(plan, "links.a-b.loss") == "realised");
+  // An emulated path has its own queue, and hosts hand frames over at once.
+  experiment.links[0].queue = Bytes(100'000);
+  plan = plan_lab(experiment);
+  CHECK_FALSE(plan.port("a:eth0")->shaper);
+  CHECK(plan.links[0].wire->lines[0].queue == Bytes(100'000));
 }
 
 TEST_CASE("a stack the kernel cannot be told to be is named with its parameters") {
