@@ -23,9 +23,6 @@ using experiments::PortRef;
 constexpr Bytes kFraming{24};
 /// The smallest frame on a wire: 64 B and preamble and gap (IEEE 802.3).
 constexpr Bytes kSmallestFrame{84};
-/// Up to here a kernel keeps up with a frame at a time; above, segmentation must stay on. Measured
-/// on a small virtual machine: 100 Mbit/s is exact, 1 Gbit/s is limited by the CPU.
-constexpr BitRate kFrameByFrame = BitRate::bits_per_second(200'000'000);
 /// Stands for a queue without limit.
 constexpr Bytes kUnlimited{64'000'000};
 
@@ -190,7 +187,9 @@ PlannedPort plan_port(const Experiment& experiment, const Link& link, const Port
     port.mtu = largest_mtu;
   }
   port.shaper = shaper_for(experiment, link, end, port.mtu);
-  port.single_frames = link.rate <= kFrameByFrame;
+  // Only a token bucket must see frames one by one. Without one, TCP fills its send buffer with
+  // large packets as it does above any NIC, and the kernel cuts them up when they leave.
+  port.single_frames = port.shaper && link.rate <= kFrameByFrame;
   port.plain_frames = needs_wire(link);
   return port;
 }

@@ -187,7 +187,7 @@ void list_rate(const Link& link, const PlannedLink* planned, ElementList& list) 
     const char* how =
         "a program between the ends gives every frame its time, with preamble, gap "
         "and FCS";
-    if (planned->ends[0].single_frames) {
+    if (link.rate <= kFrameByFrame) {
       list.realised("rate", how);
     } else {
       list.approximated("rate", fmt::format("{}; the processor may be the limit", how));
