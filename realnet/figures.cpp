@@ -44,6 +44,7 @@ double elapsed(const Test& test, const TransferOutcome& transfer) {
     case Clock::nttcp:
       return receiver_elapsed(transfer);
     case Clock::standard:
+    case Clock::lftp:  // of file transfers
       break;
   }
   // As a capture would tell it: from the first SYN until everything has arrived.
@@ -58,6 +59,7 @@ Span span_of(const Test& test, const TransferOutcome& transfer) {
     case Clock::nttcp:
       return {receiver_elapsed(transfer), static_cast<double>(receiver.bytes)};
     case Clock::standard:
+    case Clock::lftp:  // of file transfers
       break;
   }
   if (test.bytes || !test.writes.empty()) {

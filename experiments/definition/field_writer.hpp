@@ -32,6 +32,7 @@ class FieldWriter {
 
   template <class Inner>
   void group(const char* key, const char*, Inner&& inner) {
+    if (test_ && !key_applies(*test_, key)) return;
     const std::size_t before = out_.size();
     const bool was_first = first_;
     begin(key);
