@@ -116,7 +116,7 @@ void StreamReader::take(Time now, tcp::Endpoint& endpoint, Bytes size) {
   const std::int64_t got = endpoint.read(now, size).count();
   ++calls_;
   bytes_ += got;
-  if (counts_window_ && now >= started_ + omit_ && now <= started_ + duration_)
+  if (counts_window_ && now >= window_start_ + omit_ && now <= window_start_ + duration_)
     window_bytes_ += got;
   if (first_read_ == Time::never()) first_read_ = now;
   last_read_ = now;

@@ -115,8 +115,11 @@ class StreamReader {
   std::int64_t bytes() const { return bytes_; }
   bool finished() const { return finished_; }  ///< has read the end of the stream
   Time end_of_stream() const { return end_of_stream_; }
-  /// Bytes read within [omit, duration] of the start.
+  /// Bytes read within [omit, duration] of the start of the test's first flow: flows that share a
+  /// line are counted over one window, or their sum could exceed the line.
   std::int64_t window_bytes() const { return window_bytes_; }
+  Time window_start() const { return window_start_; }
+  void count_from(Time first_started) { window_start_ = first_started; }
 
  private:
   bool asleep(Time now);
@@ -125,7 +128,7 @@ class StreamReader {
   experiments::Reader habit_;
   Time omit_, duration_;
   bool counts_window_;
-  Time started_ = Time::never();
+  Time started_ = Time::never(), window_start_ = Time::never();
   Time pause_from_ = Time::never(), pause_to_{};
   Time wake_at_ = Time::never();
   Time first_read_ = Time::never(), last_read_{}, end_of_stream_{};

@@ -419,6 +419,7 @@ void Network::build_tests() {
     range.end_tcp = static_cast<std::uint32_t>(tcp_flows_.size());
     range.end_datagram = static_cast<std::uint32_t>(datagram_flows_.size());
     flows_of_test_.push_back(range);
+    first_reader_.push_back(Time::never());
     // About a hundred samples of a timed test, one a tenth of a second of one by volume; ten times
     // as many where the time of recovery is read from them.
     const std::int64_t finer = experiment_.events.empty() ? 1 : 10;

@@ -231,6 +231,9 @@ void Network::heed_news(Time now, std::uint32_t index, const tcp::Signals& news)
   }
   if (std::visit([&](auto& app) { return app.wants(news); }, end.application))
     wake_process(now, index);
+  // A writer sleeps when its peer closes; nobody needs to wake it for that.
+  const bool writes = std::holds_alternative<StreamWriter>(end.application);
+  if (writes && end.closed == Time::never() && end.endpoint.peer_closed()) end.closed = now;
   if (!end.streams || end.closed != Time::never()) check_finished(index);
 }
 

@@ -199,6 +199,8 @@ bool Network::run() {
   };
   // Asking often lets the run end soon after its last flow: what follows is only timers.
   engine_->run(*this, Time::never(), stop, 1024);
+  // Flows for which nothing at all is to happen any more were given up too.
+  gave_up_ = gave_up_ || (!stopped && unfinished_ > 0);
   if (capture_) capture_->finish(engine_->now());
   check_conservation();
   count_media();
@@ -294,6 +296,11 @@ inline bool Network::heed_signals(Time now, TcpEnd& end, std::uint32_t index) {
           if constexpr (requires { app.start(now); }) app.start(now);
         },
         end.application);
+    if (auto* reader = std::get_if<StreamReader>(&end.application)) {
+      Time& first = first_reader_[tcp_flows_[index / 2].test];
+      first = earlier(first, now);
+      reader->count_from(first);
+    }
   }
   if (signals.readable) last_progress_ = now;
   if (end.on_core) [[unlikely]] {
@@ -506,10 +513,10 @@ void Network::take_sample(Time now, std::uint32_t test) {
     sample.srtt = sample.srtt / flows;
   }
   samples_[test].push_back(sample);  // cumulative; the report takes differences
-  if (unfinished_ == 0) return;
+  const experiments::Test& t = *config_.tests[test];
+  if (unfinished_ == 0 || now - later(last_progress_, t.start) > kHopeless) return;
   // What comes after the end of a timed test, until its last flow has closed, can last a hundred
   // times as long when a retransmission timeout is part of it: each interval is twice the last.
-  const experiments::Test& t = *config_.tests[test];
   if ((!t.bytes || t.arrivals) && now >= t.start + t.duration) period = period * 2;
   engine_->schedule(test_source(test), now + period, Kind::sample, test);
 }

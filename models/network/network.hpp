@@ -439,6 +439,7 @@ class Network {
   std::vector<std::unique_ptr<Barrier>> barriers_;  // by test
   std::vector<std::vector<Sample>> samples_;
   std::vector<Time> sample_period_;  // by test
+  std::vector<Time> first_reader_;   // by test: when the first of its readers had its connection
   sim::SlotPool<Packet> packets_;
   std::optional<sim::Engine<Network>> engine_;
   std::unique_ptr<Capture> capture_;

@@ -101,7 +101,7 @@ FlowFigures time_flow(const Subject& s, const StreamView& v) {
       f.goodput =
           counts_everything(test)
               ? bits_per_second(v.reader.bytes(), v.reader.last_read() - v.writer.first_call())
-              : bits_per_second(v.reader.window_bytes(), window_of(s, v.reader.started()));
+              : bits_per_second(v.reader.window_bytes(), window_of(s, v.reader.window_start()));
       return f;
   }
   return f;
@@ -119,9 +119,9 @@ struct Volume {
       to = std::max(to, v.reader.last_read());
       bytes += v.reader.bytes();
     } else {
-      const Time opened = v.reader.started() + s.test.omit;
+      const Time opened = v.reader.window_start() + s.test.omit;
       from = std::min(from, opened);
-      to = std::max(to, opened + window_of(s, v.reader.started()));
+      to = std::max(to, opened + window_of(s, v.reader.window_start()));
       bytes += v.reader.window_bytes();
     }
   }

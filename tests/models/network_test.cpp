@@ -103,6 +103,14 @@ TEST_CASE("a long TCP flow fills the wire up to its framing") {
   CHECK(figure(predict(yaml), "t", "goodput") == Approx(1e9 * row.share).epsilon(5e-4));
 }
 
+TEST_CASE("flows that begin one after another fill a line no less and no more") {
+  // The first alone fills it; whoever comes later shares it, so the line is full all the time.
+  const Result result = predict(pair_of_hosts(
+      "rate: 100Mbit/s, delay: 1ms, queue: 100kB",
+      "type: tcp-stream, flows: 8, start_spread: 2s, duration: 5s, omit: 500ms, repeats: 1"));
+  CHECK(figure(result, "t", "goodput") == Approx(100e6 * 1448 / 1538).epsilon(0.01));
+}
+
 TEST_CASE("mirrored networks give mirrored results") {
   const std::string keys = "type: tcp-stream, duration: 500ms, omit: 100ms";
   std::string forward = pair_of_hosts("rate: 50Mbit/s, delay: 3ms, queue: 60000B", keys);
