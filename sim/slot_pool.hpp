@@ -68,8 +68,10 @@ class SlotPool {
     give_back(slot);
   }
 
-  T& get(Handle handle) { return checked(handle).value; }
-  const T& get(Handle handle) const { return const_cast<SlotPool&>(*this).checked(handle).value; }
+  [[gnu::always_inline]] T& get(Handle handle) { return checked(handle).value; }
+  [[gnu::always_inline]] const T& get(Handle handle) const {
+    return const_cast<SlotPool&>(*this).checked(handle).value;
+  }
 
   /// Slots held now: acquired and not yet released.
   std::uint32_t live() const { return live_; }

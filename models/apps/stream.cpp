@@ -95,23 +95,6 @@ void StreamReader::start(Time connected) {
   }
 }
 
-bool StreamReader::asleep(Time now) {
-  if (now >= pause_from_ && now < pause_to_) {
-    wake_at_ = pause_to_;
-    return true;
-  }
-  return wake_at_ != Time::never();
-}
-
-Bytes StreamReader::next_read(Time now, const tcp::Endpoint& endpoint) {
-  if (finished_ || started_ == Time::never()) return Bytes(0);
-  // Awake again it waits in read(), for data and no longer for the clock.
-  if (wake_at_ <= now) wake_at_ = Time::never();
-  const Bytes readable = endpoint.readable();
-  if (readable == Bytes(0) || asleep(now)) return Bytes(0);
-  return smaller(readable, read_size_);
-}
-
 void StreamReader::take(Time now, tcp::Endpoint& endpoint, Bytes size) {
   const std::int64_t got = endpoint.read(now, size).count();
   ++calls_;

@@ -96,7 +96,14 @@ class StreamReader {
   void start(Time connected);
   void run(Time now, tcp::Endpoint& endpoint);
   /// How much the next read would take; 0: it waits.
-  Bytes next_read(Time now, const tcp::Endpoint& endpoint);
+  Bytes next_read(Time now, const tcp::Endpoint& endpoint) {
+    if (finished_ || started_ == Time::never()) return Bytes(0);
+    // Awake again it waits in read(), for data and no longer for the clock.
+    if (wake_at_ <= now) wake_at_ = Time::never();
+    const Bytes readable = endpoint.readable();
+    if (readable == Bytes(0) || asleep(now)) return Bytes(0);
+    return smaller(readable, read_size_);
+  }
   /// One read, which has come to its end.
   void take(Time now, tcp::Endpoint& endpoint, Bytes size);
   /// Whether only the end of the stream is left to read …
@@ -122,7 +129,13 @@ class StreamReader {
   void count_from(Time first_started) { window_start_ = first_started; }
 
  private:
-  bool asleep(Time now);
+  bool asleep(Time now) {
+    if (now >= pause_from_ && now < pause_to_) {
+      wake_at_ = pause_to_;
+      return true;
+    }
+    return wake_at_ != Time::never();
+  }
 
   Bytes read_size_;
   experiments::Reader habit_;

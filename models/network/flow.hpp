@@ -50,7 +50,7 @@ struct TcpEnd {
   /// When the application wants to be called without news.
   Time program_deadline() {
     return std::visit(
-        [](auto& app) {
+        [](auto& app) __attribute__((always_inline)) {  // on the way of every segment
           if constexpr (requires { app.deadline(); }) return app.deadline();
           return Time::never();
         },
