@@ -95,17 +95,6 @@ void StreamReader::start(Time connected) {
   }
 }
 
-void StreamReader::take(Time now, tcp::Endpoint& endpoint, Bytes size) {
-  const std::int64_t got = endpoint.read(now, size).count();
-  ++calls_;
-  bytes_ += got;
-  if (counts_window_ && now >= window_start_ + omit_ && now <= window_start_ + duration_)
-    window_bytes_ += got;
-  if (first_read_ == Time::never()) first_read_ = now;
-  last_read_ = now;
-  if (habit_.interval > Time{}) wake_at_ = now + habit_.interval;
-}
-
 void StreamReader::finish(Time now, tcp::Endpoint& endpoint) {
   ++calls_;  // the read() that returns 0
   finished_ = true;

@@ -105,7 +105,16 @@ class StreamReader {
     return smaller(readable, read_size_);
   }
   /// One read, which has come to its end.
-  void take(Time now, tcp::Endpoint& endpoint, Bytes size);
+  void take(Time now, tcp::Endpoint& endpoint, Bytes size) {
+    const std::int64_t got = endpoint.read(now, size).count();
+    ++calls_;
+    bytes_ += got;
+    if (counts_window_ && now >= window_start_ + omit_ && now <= window_start_ + duration_)
+      window_bytes_ += got;
+    if (first_read_ == Time::never()) first_read_ = now;
+    last_read_ = now;
+    if (habit_.interval > Time{}) wake_at_ = now + habit_.interval;
+  }
   /// Whether only the end of the stream is left to read …
   bool at_end(const tcp::Endpoint& endpoint) const {
     return !finished_ && started_ != Time::never() && endpoint.peer_closed();

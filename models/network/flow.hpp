@@ -48,13 +48,11 @@ struct TcpEnd {
         outside_mtu(static_cast<std::uint8_t>(framing.outside_mtu().count())) {}
 
   /// When the application wants to be called without news.
-  Time program_deadline() {
-    return std::visit(
-        [](auto& app) __attribute__((always_inline)) {  // on the way of every segment
-          if constexpr (requires { app.deadline(); }) return app.deadline();
-          return Time::never();
-        },
-        application);
+  [[gnu::always_inline]] Time program_deadline() const {
+    if (const auto* reader = std::get_if<StreamReader>(&application)) return reader->deadline();
+    if (const auto* writer = std::get_if<StreamWriter>(&application)) return writer->deadline();
+    if (const auto* requester = std::get_if<Requester>(&application)) return requester->deadline();
+    return Time::never();
   }
 
   tcp::Endpoint endpoint;
