@@ -108,9 +108,6 @@ void check_fifo(BuildContext& context, const std::string& path, const Nic& nic) 
 
 void check_forwarding(BuildContext& context, const std::string& path, const Host& host) {
   const ForwardCosts& costs = host.forward_costs;
-  if (host.forwarding == Forwarding::none && costs != ForwardCosts{})
-    context.error(path + ".forward_costs", "this host forwards nothing",
-                  "add forwarding: kernel or forwarding: poll-mode");
   if (costs.cores > host.cpu.cores)
     context.error(path + ".forward_costs.cores",
                   fmt::format("{} cores forward, and the host has {}", costs.cores, host.cpu.cores),

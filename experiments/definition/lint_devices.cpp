@@ -141,6 +141,27 @@ void buses_narrower_than_nics(Lint& lint) {
       bus_narrower_than_nics(lint, hosts[h], static_cast<int>(h));
 }
 
+// A frame that is begun before all of it is in the FIFO waits for the bus on the wire.
+void transmit_underruns(Lint& lint) {
+  each_nic(lint.experiment(), [&](const Host& host, const Nic& nic, int h, int n) {
+    const Link* link = lint.link_at(h, n);
+    const Bytes frame = frame_of_packet(nic.mtu) - kFcs;
+    if (link == nullptr || nic.ideal || host.bus.type == BusType::none) return;
+    if (nic.fifo.threshold == Bytes(0) || nic.fifo.threshold >= frame) return;
+    const DmaTime time = dma_time(host.bus, nic, DmaDirection::to_nic, frame);
+    const Time fetched = later(later(time.down, time.memory), time.engine);
+    const double missing = static_cast<double>((frame - nic.fifo.threshold).count()) /
+                           static_cast<double>(frame.count());
+    if (fetched.scaled(missing) <= serialization_time(frame, link->rate)) return;
+    lint.warn(nic_path(host, nic) + ".fifo.threshold",
+              fmt::format("{} of a full frame are fetched in {} and sent in {}: it runs dry",
+                          size_text(static_cast<double>((frame - nic.fifo.threshold).count())),
+                          time_text(fetched.scaled(missing)),
+                          time_text(serialization_time(frame, link->rate))),
+              "a higher threshold, 0 for whole frames, or a faster bus");
+  });
+}
+
 // Cores that forward and NICs that receive the shortest frames at line rate.
 void router_slower_than_nics(Lint& lint, const Host& host, int index) {
   const ForwardCosts& costs = host.forward_costs;
@@ -275,6 +296,7 @@ void lint_devices(Lint& lint) {
   oversubscribed_uplinks(lint);
   buses_narrower_than_nics(lint);
   routers_slower_than_nics(lint);
+  transmit_underruns(lint);
   interrupt_later_than_ring(lint);
   segmentation_without_checksum(lint);
   const std::vector<LinkedPorts> ports = linked_ports(lint);

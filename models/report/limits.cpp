@@ -179,18 +179,22 @@ void add_bus(const Subject& s, std::uint32_t index, double span, std::vector<Lim
                  fmt::format("hosts.{}.bus.lines", host.name)));
 }
 
-// The NIC's own pace, where it has one.
-void add_nics(const Subject& s, std::uint32_t index, double span, std::vector<Limit>& limits) {
-  const experiments::Host& host = s.experiment.hosts[index];
-  for (std::uint32_t n = 0; n < host.nics.size(); ++n) {
-    const ReceiveDma* dma =
-        s.network.receive_dma(s.network.nic_index(static_cast<int>(index), static_cast<int>(n)));
-    if (dma == nullptr || dma->busy() == Time{}) continue;
+// The NIC's own pace, where it has one: of the NIC at `end`, which transmits on `wire`.
+void add_nic(const Subject& s, const experiments::PortRef& end, std::uint32_t wire, double span,
+             std::vector<Limit>& limits) {
+  const experiments::Host& host = s.experiment.hosts[end.node];
+  const std::string nic = host.name + ":" + host.nics[end.port].name;
+  const auto add = [&](const char* direction, Time busy) {
+    if (busy == Time{}) return;
     limits.push_back(make_limit(
-        s, fmt::format("nic {}:{}", host.name, host.nics[n].name), dma->busy().seconds() / span,
-        "share of the time in which its receiving engine works or waits for the bus",
-        fmt::format("hosts.{}.nics.{}.dma", host.name, host.nics[n].name)));
-  }
+        s, fmt::format("nic {} {}", nic, direction), busy.seconds() / span,
+        "share of the time its DMA engine needs for itself: frames, reads under way, credits",
+        fmt::format("hosts.{}.nics.{}.dma", host.name, host.nics[end.port].name)));
+  };
+  const ReceiveDma* in = s.network.receive_dma(s.network.nic_index(end.node, end.port));
+  if (in != nullptr) add("receiving", in->busy());
+  const EgressPort* out = s.network.port(wire);
+  if (out != nullptr && out->dma) add("transmitting", out->dma->busy());
 }
 
 void add_forwarding(const Subject& s, std::uint32_t index, double span,
@@ -210,15 +214,18 @@ void add_forwarding(const Subject& s, std::uint32_t index, double span,
 void add_hosts(const Subject& s, std::vector<Limit>& limits) {
   const double span = active_span(s).span().seconds();
   if (span <= 0) return;
-  std::vector<bool> seen(s.experiment.hosts.size());
+  std::vector<bool> seen(s.experiment.hosts.size()), seen_nic(s.network.wires().size());
   for (const std::uint32_t wire : data_wires(s))
-    for (const experiments::PortRef& end : s.experiment.links[wire / 2].ends) {
-      if (end.kind != experiments::NodeKind::host || seen[static_cast<std::size_t>(end.node)])
-        continue;
-      seen[static_cast<std::size_t>(end.node)] = true;
-      const auto host = static_cast<std::uint32_t>(end.node);
+    for (const std::uint32_t end : {0u, 1u}) {
+      const experiments::PortRef& at = s.experiment.links[wire / 2].ends[end];
+      if (at.kind != experiments::NodeKind::host) continue;
+      const std::uint32_t out = wire / 2 * 2 + end;
+      if (!seen_nic[out]) add_nic(s, at, out, span, limits);
+      seen_nic[out] = true;
+      const auto host = static_cast<std::uint32_t>(at.node);
+      if (seen[host]) continue;
+      seen[host] = true;
       add_bus(s, host, span, limits);
-      add_nics(s, host, span, limits);
       add_forwarding(s, host, span, limits);
     }
 }

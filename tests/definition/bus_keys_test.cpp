@@ -48,8 +48,7 @@ TEST_CASE("buses that do not exist are refused") {
   CHECK(says(refusal("bus: {type: pci, latency_timer: 300}"), "hosts.r.bus.latency_timer"));
 }
 
-TEST_CASE("costs of forwarding belong to a host that forwards") {
-  CHECK(says(refusal("forward_costs: {frame: 1us}"), "forwards nothing"));
+TEST_CASE("costs of forwarding that cannot be") {
   CHECK(says(refusal("forwarding: kernel, forward_costs: {frame: 1us, cores: 3}"),
              "3 cores forward, and the host has 1"));
   CHECK(says(refusal("forwarding: poll-mode, forward_costs: {interrupt: 1us}"), "no interrupts"));
@@ -86,4 +85,25 @@ TEST_CASE("check warns of a router that its lines can flood, unless it is what i
   const std::string slow = "forwarding: kernel, forward_costs: {frame: 1us}";
   CHECK(says(warnings(text(slow)), "1 core can forward 1e+06 frames/s at most"));
   CHECK_FALSE(says(warnings(text("forwarding: kernel, forward_costs: {frame: 300ns}")), "forward"));
+}
+
+TEST_CASE("check warns of a FIFO that is bound to run dry") {
+  const auto warnings = [](const std::string& bus, const std::string& threshold) {
+    std::string all;
+    const std::string yaml = R"(schema_version: 1
+name: fifo
+hosts:
+  a: {nics: {eth0: {profile: generic-1g}}}
+  r: {bus: {type: )" + bus + R"(}, nics: {eth0: {profile: generic-1g, fifo: {threshold: )" +
+                             threshold + R"(}}}}
+links: [{endpoints: ["a:eth0", "r:eth0"], medium: 1000BASE-T}]
+tests: [{name: t, type: tcp-stream, from: a, to: r}]
+)";
+    for (const Diagnostic& diagnostic : lint(parse_experiment(yaml, "fifo.yaml")))
+      all += diagnostic.message + "\n";
+    return all;
+  };
+  CHECK(says(warnings("pci", "128B"), "it runs dry"));
+  CHECK_FALSE(says(warnings("pci", "0B"), "it runs dry"));
+  CHECK_FALSE(says(warnings("pcie", "128B"), "it runs dry"));
 }

@@ -58,6 +58,8 @@ TEST_CASE("public cases E: more cores forward more, 2002 and 2018") {
   const Row rows[] = {
       {"e10-linux-2", "frame_rate", 3.371e6, 0.05, "cpu linux-2"},
       {"e10-xdp-6", "frame_rate", 30.42e6, 0.07, "cpu xdp-6"},
+      {"e11-drop", "frame_rate", 86.8e6, 0.1, "bus drops to memory"},
+      {"e19-transmit", "frame_rate", 99e6, 0.05, "bus generates from memory"},
       {"e14-128", "frame_rate", 758150 * 0.464364, 0.05, "cpu napi"},
       {"e14-256", "frame_rate", 445632 * 0.774646, 0.07, "cpu napi"},
       {"e14-1024", "frame_rate", 119061, 0.01, nullptr},
