@@ -51,8 +51,10 @@ inline void Network::arrive(Time now, std::uint32_t index, PacketHandle handle, 
   const Junction& at = junctions_[index];
   const std::uint32_t next = hops_[++packet.hop];
   if (next == kArrived) {
-    if (at.landing == Junction::Landing::gather) return enqueue(now, at.nic, handle);
-    if (at.landing != Junction::Landing::hand_up) return land(now, at.nic, handle, packet);
+    if (at.landing != Junction::Landing::hand_up) {
+      if (at.landing == Junction::Landing::gather) return enqueue(now, at.nic, handle);
+      return land(now, at.nic, handle, packet);
+    }
     return hand_up(now, handle, packet);
   }
   Time ready = packet.tail + at.latency;
