@@ -1,5 +1,5 @@
-// A resource that serves one thing after another: a core, a bus. Service costs are zero until hosts
-// are modelled, but the stations stand on the path, so that a cost is all they lack.
+// A resource that serves one thing after another: a core, a direction of a bus. What serving takes
+// comes from whoever asks (host_bus.hpp, forwarder.hpp, core.hpp).
 #pragma once
 
 #include "sim/units.hpp"
@@ -28,13 +28,13 @@ class Station {
   Time busy_{};
 };
 
-/// The stations of one host that every frame passes, in the order of transmission: core, bus.
+/// The core of a host in whose order everything leaves and comes up, where its work costs nothing.
+/// Buses have engines of their own (nic/dma.hpp).
 struct HostStations {
   Station cpu;
-  Station bus;
 
-  Time transmit(Time now) { return bus.serve(cpu.serve(now, Time{}), Time{}); }
-  Time receive(Time now) { return cpu.serve(bus.serve(now, Time{}), Time{}); }
+  Time transmit(Time now) { return cpu.serve(now, Time{}); }
+  Time receive(Time now) { return cpu.serve(now, Time{}); }
 };
 
 }  // namespace linerate::models
