@@ -330,6 +330,8 @@ std::vector<PlannedElement> list_elements(const Experiment& experiment, const La
     list.owner = {};
     list.prefix = "tests." + test.name;
     if (test.zero_copy) list.ignored("zero_copy", "senders copy", false);
+    if (test.cpu_quota)
+      list.ignored("cpu.quota", "programs run as the machine's scheduler lets them", true);
   }
   return elements;
 }
