@@ -103,6 +103,10 @@ class Calibrator {
   }
 
  private:
+  const FitParameter& parameter(Index i) const {
+    return options_.parameters[static_cast<std::size_t>(i)];
+  }
+
   ResidualsAt residuals() {
     return [this](const std::vector<VectorXd>& points) { return runs_->residuals(points); };
   }
@@ -119,10 +123,10 @@ class Calibrator {
     std::vector<VectorXd> points{VectorXd::Constant(count_, 0.5)};
     VectorXd nominal = points.front();
     for (Index i = 0; i < count_; ++i) {
-      const FitParameter& parameter = options_.parameters[static_cast<std::size_t>(i)];
-      const auto value = nominal_value(data_.front().experiment, parameter);
-      if (value && *value >= parameter.low && *value <= parameter.high)
-        nominal[i] = parameter.share_of(*value);
+      const FitParameter& fitted = parameter(i);
+      const auto value = nominal_value(data_.front().experiment, fitted);
+      if (value && *value >= fitted.low && *value <= fitted.high)
+        nominal[i] = fitted.share_of(*value);
     }
     points.push_back(nominal);
     for (VectorXd& point : spread_points(count_, 4 * static_cast<int>(count_)))
@@ -135,11 +139,10 @@ class Calibrator {
   void choose_steps(const VectorXd& point) {
     steps_ = VectorXd(count_);
     for (Index i = 0; i < count_; ++i) {
-      const FitParameter& parameter = options_.parameters[static_cast<std::size_t>(i)];
-      const double slope = parameter.slope_at(point[i]);
-      const double share =
-          parameter.logarithmic() ? 0.02 / std::log(parameter.high / parameter.low) : 0.01;
-      steps_[i] = std::min(0.25, std::max(share, 4 * parameter.quantum() / slope));
+      const FitParameter& fitted = parameter(i);
+      const double slope = fitted.slope_at(point[i]);
+      const double share = fitted.logarithmic() ? 0.02 / std::log(fitted.high / fitted.low) : 0.01;
+      steps_[i] = std::min(0.25, std::max(share, 4 * fitted.quantum() / slope));
     }
     const VectorXd here = runs_->residuals({point}).front();
     std::vector<bool> done(static_cast<std::size_t>(count_), false);
@@ -165,6 +168,7 @@ class Calibrator {
     options.step = steps_;
     options.most_iterations = 25;
     options.tolerance = 1e-4;
+    options.negligible = 1e-3;  // of a squared standard error
     return fit_least_squares(residuals(), runs_->box(), start, options);
   }
 
@@ -183,15 +187,15 @@ class Calibrator {
     MatrixXd slopes = fit.jacobian;
     VectorXd above(count_);
     for (Index i = 0; i < count_; ++i) {
-      const FitParameter& parameter = options_.parameters[static_cast<std::size_t>(i)];
-      slopes.col(i) /= parameter.slope_at(fit.point[i]);
-      above[i] = parameter.value_at(fit.point[i]) - parameter.low;
+      const FitParameter& fitted = parameter(i);
+      slopes.col(i) /= fitted.slope_at(fit.point[i]);
+      above[i] = fitted.value_at(fit.point[i]) - fitted.low;
     }
     const VectorXd best = non_negative_least_squares(slopes, slopes * above - fit.residuals);
     VectorXd point(count_);
     for (Index i = 0; i < count_; ++i) {
-      const FitParameter& parameter = options_.parameters[static_cast<std::size_t>(i)];
-      point[i] = parameter.share_of(parameter.low + best[i]);
+      const FitParameter& fitted = parameter(i);
+      point[i] = fitted.share_of(fitted.low + best[i]);
     }
     return point;
   }
@@ -250,30 +254,53 @@ class Calibrator {
     result_.condition = spread_.condition;
   }
 
-  /// How the other parameters follow when one is moved, to first order.
-  VectorXd following(Index moved) const {
-    MatrixXd others = fit_.jacobian;
+  /// How the other parameters follow when one is moved, to first order: in shares of the bounds, or
+  /// in values, which is exact where costs add up.
+  VectorXd following(Index moved, double distance, bool in_values) const {
+    VectorXd slopes = VectorXd::Ones(count_);
+    if (in_values)
+      for (Index i = 0; i < count_; ++i) slopes[i] = parameter(i).slope_at(fit_.point[i]);
+    MatrixXd others = fit_.jacobian * slopes.cwiseInverse().asDiagonal();
+    const VectorXd column = others.col(moved);
     others.col(moved).setZero();
-    VectorXd direction = -minimum_norm_solution(others, fit_.jacobian.col(moved), 1e-4);
-    direction[moved] = 1;
-    return direction;
+    VectorXd scale = others.colwise().norm();
+    for (Index i = 0; i < count_; ++i) scale[i] = scale[i] > 0 ? 1 / scale[i] : 0;
+    const VectorXd direction =
+        -(scale.asDiagonal() * minimum_norm_solution(others * scale.asDiagonal(), column, 1e-3));
+    VectorXd point = fit_.point;
+    point[moved] = std::clamp(point[moved] + distance, 0.0, 1.0);
+    const double step = in_values ? parameter(moved).value_at(point[moved]) -
+                                        parameter(moved).value_at(fit_.point[moved])
+                                  : distance;
+    for (Index i = 0; i < count_; ++i) {
+      if (i == moved) continue;
+      point[i] =
+          in_values
+              ? parameter(i).share_of(parameter(i).value_at(fit_.point[i]) + direction[i] * step)
+              : std::clamp(point[i] + direction[i] * step, 0.0, 1.0);
+    }
+    return point;
   }
 
   /// The least sum of squares with one parameter held at `distance` from the fit.
   LeastSquaresFit held_at(Index moved, double distance) {
-    const Box box = runs_->box();
+    const std::vector<VectorXd> points{following(moved, distance, true),
+                                       following(moved, distance, false)};
+    const std::vector<VectorXd> values = runs_->residuals(points);
+    const std::size_t nearer = values[0].squaredNorm() <= values[1].squaredNorm() ? 0 : 1;
     LeastSquaresFit best;
-    best.point = box.clamped(fit_.point + distance * following(moved));
-    best.point[moved] = fit_.point[moved] + distance;
-    best.residuals = runs_->residuals({best.point}).front();
-    if (count_ == 1) return best;
+    best.point = points[nearer];
+    best.residuals = values[nearer];
+    // Nothing to win for the others.
+    if (count_ == 1 || best.cost() <= fit_.cost()) return best;
     LeastSquaresOptions options;
     options.step = steps_;
     options.most_iterations = 4;
     options.tolerance = 1e-2;
+    options.negligible = 1e-2;
     options.held.assign(static_cast<std::size_t>(count_), false);
     options.held[static_cast<std::size_t>(moved)] = true;
-    return fit_least_squares(residuals(), box, best.point, options);
+    return fit_least_squares(residuals(), runs_->box(), best.point, options);
   }
 
   /// Where the profile likelihood of a parameter crosses 95 % on one side of the fit, and whether
@@ -289,6 +316,12 @@ class Calibrator {
     const auto height = [&](double distance) {  // 1 where the interval ends
       LeastSquaresFit fit = held_at(moved, sign * distance);
       const double above = fit.cost() - fit_.cost();
+      if (above < threshold * threshold) {
+        VectorXd& valley = valleys_[static_cast<std::size_t>(moved)];
+        const bool wider =
+            valley.size() == 0 || std::abs(valley[moved] - fit_.point[moved]) < distance;
+        if (wider) valley = fit.point;
+      }
       if (fit.cost() < (better.residuals.size() > 0 ? better.cost() : fit_.cost()))
         better = std::move(fit);
       return std::sqrt(std::max(0.0, above)) / threshold;
@@ -326,6 +359,7 @@ class Calibrator {
   /// then takes the place of the old one.
   bool profiles() {
     LeastSquaresFit better;
+    valleys_.assign(static_cast<std::size_t>(count_), VectorXd());
     for (Index i = 0; i < count_; ++i) {
       CalibratedParameter& found = result_.parameters[static_cast<std::size_t>(i)];
       const Side below = side_of(i, -1, better), above = side_of(i, 1, better);
@@ -356,51 +390,48 @@ class Calibrator {
     return {};
   }
 
-  /// Along a flat direction parameters change and figures do not. Of two parameters the sum that
-  /// stays the same is told, with its value.
+  /// Where a parameter can be moved far and the figures stay, because others move with it, only
+  /// they all together are determined. Of two the sum that stays the same is told.
   void combinations() {
-    for (Index k = 0; k < spread_.flat.cols(); ++k) {
-      const VectorXd direction = spread_.flat.col(k);
-      VectorXd weight(count_);
-      for (Index i = 0; i < count_; ++i) {
-        const double norm = fit_.jacobian.col(i).norm();
-        weight[i] = std::abs(direction[i]) * (norm > 0 ? norm : 1);
-      }
-      std::vector<Index> members;
-      for (Index i = 0; i < count_; ++i)
-        if (weight[i] >= 0.25 * weight.maxCoeff()) members.push_back(i);
-      if (members.size() < 2) continue;  // told at the parameter itself
+    constexpr double kFar = 0.03;  // share of the way between the bounds
+    for (Index i = 0; i < count_; ++i) {
+      const VectorXd& valley = valleys_[static_cast<std::size_t>(i)];
+      if (result_.parameters[static_cast<std::size_t>(i)].knowledge == Knowledge::determined ||
+          valley.size() == 0)
+        continue;
       Combination combination;
-      for (const Index i : members)
-        combination.paths.push_back(options_.parameters[static_cast<std::size_t>(i)].path);
-      combination.words = members.size() == 2
-                              ? words_of_pair(members[0], members[1], direction)
-                              : "only sums of these are determined: hold all but one by --set";
+      std::vector<Index> others;
+      for (Index k = 0; k < count_; ++k) {
+        if (k != i && std::abs(valley[k] - fit_.point[k]) < kFar) continue;
+        combination.paths.push_back(parameter(k).path);
+        if (k != i) others.push_back(k);
+      }
+      const bool known =
+          std::any_of(result_.combinations.begin(), result_.combinations.end(),
+                      [&](const Combination& other) { return other.paths == combination.paths; });
+      if (others.empty() || known) continue;
+      combination.words = others.size() == 1
+                              ? words_of_pair(i, others.front(), valley)
+                              : "only together are they determined: hold all but one by --set";
       result_.combinations.push_back(std::move(combination));
     }
   }
 
-  std::string words_of_pair(Index a, Index b, const VectorXd& direction) const {
-    const FitParameter& first = options_.parameters[static_cast<std::size_t>(a)];
-    const FitParameter& second = options_.parameters[static_cast<std::size_t>(b)];
-    const double slope_a = first.slope_at(fit_.point[a]);
-    const double slope_b = second.slope_at(fit_.point[b]);
-    const double factor = -(direction[a] * slope_a) / (direction[b] * slope_b);
+  std::string words_of_pair(Index moved, Index other, const VectorXd& valley) const {
+    const FitParameter& first = parameter(moved);
+    const FitParameter& second = parameter(other);
+    const double step = second.value_at(valley[other]) - second.value_at(fit_.point[other]);
+    const double factor =
+        -step / (first.value_at(valley[moved]) - first.value_at(fit_.point[moved]));
     if (first.kind != second.kind || !(factor > 0) || !std::isfinite(factor))
       return "only one combination of the two is determined: hold one by --set and fit the other";
-    const double sum = first.value_at(fit_.point[a]) + factor * second.value_at(fit_.point[b]);
-    VectorXd gradient = VectorXd::Zero(count_);
-    gradient[a] = slope_a;
-    gradient[b] = factor * slope_b;
-    // The flat direction itself does not change the sum.
-    const VectorXd unit = direction.normalized();
-    const MatrixXd others = MatrixXd::Identity(count_, count_) - unit * unit.transpose();
-    const VectorXd seen = others * gradient;
-    const double half =
-        quantile_ * result_.scatter * std::sqrt(std::max(0.0, seen.dot(spread_.covariance * seen)));
-    return fmt::format("determined is the sum {} + {:.3g} x {} = {} (within {} of it)", first.path,
-                       factor, second.path, first.rounded_text(sum, half),
-                       first.rounded_text(half, half));
+    const double sum =
+        second.value_at(fit_.point[other]) + factor * first.value_at(fit_.point[moved]);
+    // The sum is known as well as the one is where the other is given.
+    const double slope = fit_.jacobian.col(other).norm() / second.slope_at(fit_.point[other]);
+    const double half = slope > 0 ? quantile_ * result_.scatter / slope : 0;
+    return fmt::format("determined is the sum {} + {:.3g} x {} = {} +- {}", second.path, factor,
+                       first.path, second.rounded_text(sum, half), second.rounded_text(half, half));
   }
 
   /// Slopes of the predictions of all cells, in logarithms where they are fitted so.
@@ -444,6 +475,7 @@ class Calibrator {
   VectorXd steps_;
   LeastSquaresFit fit_;
   Spread spread_;
+  std::vector<VectorXd> valleys_;  ///< by parameter, how far it was moved inside the interval
   double quantile_ = 1.96;
 };
 

@@ -7,6 +7,8 @@
 #include <array>
 #include <cmath>
 
+#include "experiments/definition/fields.hpp"
+
 namespace linerate::experiments {
 
 namespace {
@@ -33,15 +35,18 @@ std::string note_of(const TestResult& test, const std::string& key) {
   return {};
 }
 
-/// What says how long a test took, most direct first; the first that the data have is fitted.
-std::vector<std::string> default_figures(const TestResult& test) {
-  static constexpr std::array kDuration{"receiver.elapsed", "elapsed",       "goodput",
-                                        "transaction_rate", "frame_rate",    "latency.p50",
-                                        "throughput",       "sender.elapsed"};
+/// What says how long the work of a test took, most direct first; the first that the data have is
+/// fitted. The time of a test that ends by the clock says nothing.
+std::vector<std::string> default_figures(const TestResult& test, const Test& definition) {
+  static constexpr std::array kTimes{"receiver.elapsed", "elapsed", "sender.elapsed"};
+  static constexpr std::array kRates{"transaction_rate", "goodput", "frame_rate", "throughput",
+                                     "latency.p50"};
+  std::vector<std::string> candidates(kRates.begin(), kRates.end());
+  if (!timed(definition)) candidates.insert(candidates.begin(), kTimes.begin(), kTimes.end());
   std::vector<std::string> names;
-  for (const char* name : kDuration) {
+  for (const std::string& name : candidates) {
     if (!test.figures.contains(name)) continue;
-    names.emplace_back(name);
+    names.push_back(name);
     break;
   }
   for (const char* name : {"sender.cpu", "receiver.cpu"})
@@ -49,9 +54,9 @@ std::vector<std::string> default_figures(const TestResult& test) {
   return names;
 }
 
-std::vector<std::string> chosen_figures(const TestResult& test,
+std::vector<std::string> chosen_figures(const TestResult& test, const Test& definition,
                                         const std::vector<std::string>& patterns) {
-  if (patterns.empty()) return default_figures(test);
+  if (patterns.empty()) return default_figures(test, definition);
   std::vector<std::string> names;
   for (const auto& [name, figure] : test.figures)
     if (std::any_of(patterns.begin(), patterns.end(), [&](const std::string& pattern) {
@@ -129,7 +134,8 @@ void check_patterns(const std::vector<std::string>& patterns, const char* option
 void add_cells(const CalibrationData& set, std::size_t index, const CalibrationOptions& options,
                std::vector<CalibrationCell>& cells, std::vector<std::string>& notes) {
   for (const TestResult& test : set.result.tests) {
-    if (find_definition(set.experiment, test.name) == nullptr) {
+    const Test* definition = find_definition(set.experiment, test.name);
+    if (definition == nullptr) {
       notes.push_back(fmt::format("{}: the experiment has no test {}", set.source, test.name));
       continue;
     }
@@ -139,7 +145,7 @@ void add_cells(const CalibrationData& set, std::size_t index, const CalibrationO
           fmt::format("{}: {} is left out: its use is `{}`", set.source, test.name, use));
       continue;
     }
-    for (const std::string& name : chosen_figures(test, options.figures)) {
+    for (const std::string& name : chosen_figures(test, *definition, options.figures)) {
       const Figure& figure = test.figures.at(name);
       CalibrationCell cell;
       cell.data = index;

@@ -158,14 +158,15 @@ LeastSquaresFit fit_least_squares(const ResidualsAt& residuals, const Box& box,
       const double quality = expected > 0 ? won / expected : 0.5;
       damping *= std::max(1.0 / 3, 1 - std::pow(2 * std::min(quality, 1.0) - 1, 3));
       growth = 2;
-      fit.converged = won <= options.tolerance * fit.cost();
+      fit.converged = won <= std::max(options.tolerance * fit.cost(), options.negligible);
       fit.point = next;
       fit.residuals = values;
     } else {
       damping *= growth;
       growth *= 2;
       // What a step could still win is nothing, or it is finer than the differences can see.
-      fit.converged = expected <= options.tolerance * fit.cost() || damping > 1e12;
+      fit.converged = expected <= std::max(options.tolerance * fit.cost(), options.negligible) ||
+                      damping > 1e12;
     }
   }
   return fit;

@@ -28,6 +28,7 @@ struct LeastSquaresOptions {
   Eigen::VectorXd step;  ///< of the differences that stand for derivatives, a parameter
   int most_iterations = 60;
   double tolerance = 1e-8;   ///< ends when the sum of squares falls by less than this share
+  double negligible = 0;     ///< or by less than this
   std::vector<bool> held{};  ///< parameters that stay where they start; empty: none
 };
 
