@@ -4,7 +4,19 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <fstream>
 #include <nlohmann/json.hpp>
+
+// The library's headers do not compile under the project's warnings.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validator.hpp>
+#pragma GCC diagnostic pop
 
 #include "experiments/definition/parse.hpp"
 #include "experiments/studies/calibrate_document.hpp"
@@ -267,4 +279,28 @@ TEST_CASE("uncertain parameters that share a line of a profile vary together") {
   // 39 points come within 3 % of either end.
   CHECK(low - 1e-3 - 1e-6 == Approx(5e-6).epsilon(0.1));
   CHECK(high - 1e-3 - 1e-6 == Approx(40e-6).epsilon(0.1));
+}
+
+TEST_CASE("the study schema accepts a calibration and refuses another") {
+  std::ifstream file(LINERATE_SOURCE_DIR "/experiments/studies/study.schema.json");
+  REQUIRE(file);
+  const nlohmann::json text = nlohmann::json::parse(file);
+  const valijson::adapters::NlohmannJsonAdapter adapter(text);
+  valijson::SchemaParser parser(valijson::SchemaParser::kDraft7);
+  valijson::Schema schema;
+  parser.populateSchema(adapter, schema);
+  const auto accepts = [&](const nlohmann::json& document) {
+    valijson::Validator validator;
+    return validator.validate(schema, valijson::adapters::NlohmannJsonAdapter(document), nullptr);
+  };
+  auto study = nlohmann::json::parse(to_json(
+      calibrate({data_of(kPlanted, false, 0.002)}, options_for(kFit, 0.002), runner(false))));
+  CHECK(accepts(study));
+  study["parameters"][0]["known"] = "guessed";
+  CHECK_FALSE(accepts(study));
+  study = nlohmann::json::parse(
+      to_json(calibrate({data_of(kPlanted, true, 0.002)}, options_for(kFit, 0.002), runner(true))));
+  CHECK(accepts(study));
+  study["surprise"] = 1;
+  CHECK_FALSE(accepts(study));
 }
