@@ -295,9 +295,9 @@ class Calibrator {
     if (count_ == 1 || best.cost() <= fit_.cost()) return best;
     LeastSquaresOptions options;
     options.step = steps_;
-    options.most_iterations = 4;
-    options.tolerance = 1e-2;
-    options.negligible = 1e-2;
+    options.most_iterations = 3;
+    options.tolerance = 5e-2;
+    options.negligible = 2e-2;
     options.held.assign(static_cast<std::size_t>(count_), false);
     options.held[static_cast<std::size_t>(moved)] = true;
     return fit_least_squares(residuals(), runs_->box(), best.point, options);
@@ -331,6 +331,9 @@ class Calibrator {
     double distance = std::min(room, expected > 0 ? std::max(expected, 1e-4) : room);
     for (int tries = 0; tries < 8; ++tries) {
       const double found = height(distance);
+      // The height is a straight line where the model is one, so near its end one look is enough.
+      if (tries == 0 && found > 0.7 && found < 1.4 && distance / found <= room)
+        return {fit_.point[moved] + sign * distance / found, false};
       if (found >= 1) {
         outside = distance;
         outside_height = found;
@@ -341,7 +344,7 @@ class Calibrator {
       }
       if (outside == 0)
         distance = std::min(room, inside * std::clamp(1.2 / std::max(found, 0.01), 1.3, 6.0));
-      else if (outside - inside <= 0.1 * outside)
+      else if (outside - inside <= 0.2 * outside)
         break;
       else
         distance = inside +
