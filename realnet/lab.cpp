@@ -10,11 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <thread>
 
 #include "realnet/measure.hpp"
+#include "realnet/remote/agent_link.hpp"
+#include "realnet/remote/order_text.hpp"
 
 namespace linerate::realnet {
 namespace {
@@ -23,6 +26,8 @@ namespace files = std::filesystem;
 
 constexpr const char* kNamespaces = "/run/netns";  // where iproute2 keeps them, so `ip netns` works
 constexpr const char* kLocks = "/run/linerate";
+/// For an agent to look at its interfaces, or to read an experiment of thousands of hosts.
+constexpr Time kAgentPatience = Time::seconds(30);
 
 std::string lock_path(const std::string& id) { return fmt::format("{}/{}.lock", kLocks, id); }
 
@@ -203,11 +208,17 @@ NetworkNamespace::~NetworkNamespace() { remove_namespace(path_); }
 
 Lab::Lab(const experiments::Experiment& experiment, const LabPlan& plan)
     : experiment_(experiment), plan_(plan) {
-  if (experiment.lab != experiments::LabType::netns) return;
+  if (experiment.lab == experiments::LabType::netns) build_namespaces();
+  if (experiment.lab == experiments::LabType::hosts) start_agents();
+}
+
+Lab::~Lab() = default;
+
+void Lab::build_namespaces() {
   remove_leftovers();
   prepare_namespace_directory();
   lock_ = std::make_unique<RunLock>();
-  for (const PlannedNode& node : plan.nodes) {
+  for (const PlannedNode& node : plan_.nodes) {
     nodes_.push_back(
         std::make_unique<NetworkNamespace>(fmt::format("linerate-{}-{}", lock_->id(), node.name)));
     NetworkNamespace& made = *nodes_.back();
@@ -217,11 +228,35 @@ Lab::Lab(const experiments::Experiment& experiment, const LabPlan& plan)
       made.devices().set_up("bridge");
     }
   }
-  for (const PlannedLink& link : plan.links) build_link(link);
-  for (const PlannedLink& link : plan.links)
+  for (const PlannedLink& link : plan_.links) build_link(link);
+  for (const PlannedLink& link : plan_.links)
     wires_.push_back(link.wire ? build_wire(link) : nullptr);
   await_carriers();
-  for (std::size_t i = 0; i < plan.nodes.size(); ++i) add_routes(plan.nodes[i], *nodes_[i]);
+  for (std::size_t i = 0; i < plan_.nodes.size(); ++i) add_routes(plan_.nodes[i], *nodes_[i]);
+}
+
+void Lab::start_agents() {
+  agents_.resize(experiment_.hosts.size());
+  for (const PlannedAgent& planned : plan_.agents) {
+    agents_[planned.host] = std::make_unique<AgentLink>(*planned.how);
+    AgentLink& agent = *agents_[planned.host];
+    const std::string name = experiment_.hosts[planned.host].name;
+    for (const auto& note : agent.ask(to_message(planned.setup), kAgentPatience).at("notes")) {
+      agent_notes_.push_back({"hosts." + name + ".parameters", "ignored", note.get<std::string>()});
+    }
+    agent.ask({{"do", "experiment"}, {"text", experiment_.resolved}}, kAgentPatience);
+    for (const auto& [fact, value] : agent.machine().items())
+      facts_[name + "." + fact] = value.get<std::string>();
+  }
+}
+
+void Lab::synchronise_agents() const {
+  for (std::size_t host = 0; host < agents_.size(); ++host) {
+    if (!agents_[host]) continue;
+    const Time error = agents_[host]->synchronise();
+    facts_[experiment_.hosts[host].name + ".clock"] =
+        fmt::format("compared within {:.3f} ms", error.seconds() * 1e3);
+  }
 }
 
 template <class Action>
@@ -297,6 +332,16 @@ void Lab::finish_port(const PlannedPort& port) {
 }
 
 Place Lab::place(int host, int nic, int ip) const {
+  if (!agents_.empty()) {
+    const auto agent = std::find_if(plan_.agents.begin(), plan_.agents.end(),
+                                    [&](const PlannedAgent& a) { return a.host == host; });
+    LINERATE_CHECK(agent != plan_.agents.end(), "a planned test ends at planned hosts");
+    Place place;
+    place.address = agent->address(experiment_.hosts[host].nics[nic].name, ip);
+    place.interface = agent->device(experiment_.hosts[host].nics[nic].name);
+    place.agent = agents_[host].get();
+    return place;
+  }
   if (nodes_.empty()) return {-1, ip == 6 ? "::1" : "127.0.0.1", ""};
   const auto& owner = experiment_.hosts[host];
   const PlannedPort* port = plan_.port(owner.name + ":" + owner.nics[nic].name);
@@ -334,6 +379,7 @@ void Lab::drain() const {
   for_each_port([&](const PlannedPort& port, const Devices& devices) {
     until([&] { return devices.backlog(port.device) == Bytes(0); });
   });
+  synchronise_agents();
   for (const auto& wire : wires_) {
     if (!wire) continue;
     wire->check();
@@ -348,7 +394,7 @@ void Lab::begin(Time start) const {
 }
 
 std::vector<experiments::Realisation> Lab::observations() const {
-  std::vector<experiments::Realisation> observations;
+  std::vector<experiments::Realisation> observations = agent_notes_;
   for (std::size_t i = 0; i < wires_.size(); ++i) {
     if (!wires_[i]) continue;
     observations.push_back({"links." + plan_.links[i].name + ".wire", "realised",

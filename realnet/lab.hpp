@@ -51,16 +51,20 @@ class NetworkNamespace {
   std::unique_ptr<Devices> devices_;
 };
 
+class AgentLink;
+
 /// Where one end of a test's traffic runs.
 struct Place {
   int namespace_descriptor = -1;  ///< -1: where we are
   std::string address;
   std::string device;  ///< of the NIC, empty where nothing counts its frames as those of a line
-  std::string interface {};  ///< of the NIC, empty where it is not the experiment's own
+  std::string interface {};    ///< of the NIC, empty where it is not the experiment's own
+  AgentLink* agent = nullptr;  ///< of the host; null: this machine
 };
 
 class Lab {
  public:
+  ~Lab();
   /// Builds what `plan` says. Throws EnvironmentError if the machine cannot; then nothing stays.
   Lab(const experiments::Experiment& experiment, const LabPlan& plan);
 
@@ -73,10 +77,15 @@ class Lab {
   void drain() const;
   /// A group of tests begins at `start` (CLOCK_MONOTONIC).
   void begin(Time start) const;
+  /// How far the clocks of real hosts may differ from this one's, by name ("clock of a").
+  std::map<std::string, std::string> facts() const { return facts_; }
   /// What the lab itself has seen of how it realises the links, by element ("links.a-b.wire").
   std::vector<experiments::Realisation> observations() const;
 
  private:
+  void build_namespaces();
+  void start_agents();
+  void synchronise_agents() const;
   void build_link(const PlannedLink& link);
   std::unique_ptr<Wire> build_wire(const PlannedLink& link);
   void finish_port(const PlannedPort& port);
@@ -92,6 +101,9 @@ class Lab {
   std::vector<std::unique_ptr<NetworkNamespace>> nodes_;  ///< as in the plan
   std::unique_ptr<NetworkNamespace> wire_room_;           ///< where wires run, if there are any
   std::vector<std::unique_ptr<Wire>> wires_;              ///< by link; null: a plain pair
+  std::vector<std::unique_ptr<AgentLink>> agents_;        ///< by host; null: not needed
+  std::vector<experiments::Realisation> agent_notes_;
+  mutable std::map<std::string, std::string> facts_;
 };
 
 }  // namespace linerate::realnet

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "experiments/definition/topology.hpp"
 #include "realnet/measure.hpp"
@@ -308,7 +309,57 @@ void plan_routes(const Experiment& experiment, LabPlan& plan) {
   }
 }
 
+std::string without_prefix(const std::string& address) {
+  return address.substr(0, address.find('/'));
+}
+
+/// Every host that a test ends at, with the interfaces the file names.
+void plan_agents(const Experiment& experiment, LabPlan& plan) {
+  std::set<int> used;
+  for (const auto& test : experiment.tests) {
+    for (const auto& pair : test.pairs) used.insert({pair.from_host, pair.to_host});
+  }
+  for (const int index : used) {
+    const Host& host = experiment.hosts[index];
+    PlannedAgent agent;
+    agent.host = index;
+    for (const auto& entry : experiment.lab_hosts) {
+      if (entry.name == host.name) agent.how = &entry;
+    }
+    if (!agent.how)
+      throw EnvironmentError("lab.hosts does not say where host " + host.name + " is");
+    agent.setup.apply = experiment.lab_configure == experiments::LabConfigure::apply_and_restore;
+    agent.setup.parameters = stack_parameters(host.stack);
+    for (const auto& interface : agent.how->interfaces) {
+      HostSetup::Interface wanted{interface.device, {}, Bytes(0)};
+      for (const auto& nic : host.nics) {
+        if (nic.name == interface.name) wanted.mtu = nic.mtu;
+      }
+      for (const std::string& address : {interface.address, interface.address6}) {
+        if (!address.empty()) wanted.addresses.push_back(without_prefix(address));
+      }
+      agent.setup.interfaces.push_back(std::move(wanted));
+    }
+    plan.agents.push_back(std::move(agent));
+  }
+}
+
 }  // namespace
+
+std::string PlannedAgent::address(const std::string& nic, int ip) const {
+  for (const auto& interface : how->interfaces) {
+    if (interface.name == nic)
+      return without_prefix(ip == 6 ? interface.address6 : interface.address);
+  }
+  return {};
+}
+
+std::string PlannedAgent::device(const std::string& nic) const {
+  for (const auto& interface : how->interfaces) {
+    if (interface.name == nic) return interface.device;
+  }
+  return {};
+}
 
 const PlannedPort* LabPlan::port(const std::string& label) const {
   for (const PlannedLink& link : links) {
@@ -341,8 +392,8 @@ LabPlan plan_lab(const Experiment& experiment) {
       plan_routes(experiment, plan);
       break;
     case experiments::LabType::hosts:
-      throw EnvironmentError(
-          "measuring on remote hosts is not supported; use lab {type: netns} or {type: loopback}");
+      plan_agents(experiment, plan);
+      break;
   }
   plan.elements = list_elements(experiment, plan);
   return plan;

@@ -7,6 +7,7 @@
 
 #include "experiments/definition/experiment.hpp"
 #include "experiments/results/result.hpp"
+#include "realnet/remote/host_setup.hpp"
 #include "realnet/wire/wire_plan.hpp"
 #include "sim/units.hpp"
 
@@ -68,9 +69,21 @@ struct PlannedElement {
   int host = -1, link = -1, switch_ = -1;  ///< what it belongs to
 };
 
+/// A real host and what it must be for the tests.
+struct PlannedAgent {
+  int host = 0;                               ///< in the experiment
+  const experiments::LabHost* how = nullptr;  ///< the experiment's
+  HostSetup setup;
+  /// Of a NIC of the host, without prefix length; `ip` is 4 or 6.
+  std::string address(const std::string& nic, int ip) const;
+  /// The interface that is the NIC.
+  std::string device(const std::string& nic) const;
+};
+
 struct LabPlan {
-  std::vector<PlannedNode> nodes;  ///< hosts, then switches, in the experiment's order
-  std::vector<PlannedLink> links;  ///< empty in the loopback lab
+  std::vector<PlannedNode> nodes;    ///< hosts, then switches, in the experiment's order
+  std::vector<PlannedLink> links;    ///< empty in the loopback lab
+  std::vector<PlannedAgent> agents;  ///< lab hosts: those that a test ends at
   std::vector<PlannedElement> elements;
 
   /// The port of a host's NIC, or nullptr if it has no link here.

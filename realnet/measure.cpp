@@ -84,6 +84,7 @@ class Measurement {
         pass_over(group, obstacle, result);
       }
     }
+    for (const auto& [name, value] : lab_.facts()) result.environment[name] = value;
     for (auto& observation : lab_.observations())
       result.realisation.push_back(std::move(observation));
   }
@@ -173,6 +174,22 @@ std::string describe(const LineConfig& line) {
   return text;
 }
 
+void describe_agent(const Experiment& experiment, const PlannedAgent& agent,
+                    std::vector<std::string>& lines) {
+  const auto& how = *agent.how;
+  lines.push_back(fmt::format(
+      "agent on host {} through {}", experiment.hosts[agent.host].name,
+      how.ssh.empty() ? fmt::format("{}", fmt::join(how.command, " ")) : "ssh " + how.ssh));
+  for (const auto& interface : agent.setup.interfaces) {
+    lines.push_back(fmt::format("  interface {}: {}, MTU of {} B or more", interface.device,
+                                fmt::join(interface.addresses, ", "), interface.mtu.count()));
+  }
+  for (const auto& [parameter, value] : agent.setup.parameters) {
+    lines.push_back(fmt::format("  {} = {} is {}", parameter, value,
+                                agent.setup.apply ? "set and restored" : "compared"));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> plan(const Experiment& experiment) {
@@ -180,6 +197,8 @@ std::vector<std::string> plan(const Experiment& experiment) {
   std::vector<std::string> lines;
   if (experiment.lab == experiments::LabType::loopback) {
     lines.push_back("lab loopback: both ends of every test on 127.0.0.1; nothing is set up");
+  } else if (experiment.lab == experiments::LabType::hosts) {
+    for (const PlannedAgent& agent : lab.agents) describe_agent(experiment, agent, lines);
   } else {
     for (const PlannedNode& node : lab.nodes) {
       lines.push_back(fmt::format("network namespace for {} {}", node.is_switch ? "switch" : "host",

@@ -137,6 +137,8 @@ void check_machine(const Experiment& experiment) {
     throw EnvironmentError(
         fmt::format("nothing to measure: test {}: {}", first.name, obstacle_of(experiment, first)));
   }
+  // Real hosts check themselves: what their kernels have need not be here.
+  if (experiment.lab == experiments::LabType::hosts) return;
   for (const Test* test : runnable) check_test(*test);
   if (experiment.lab == experiments::LabType::netns) check_privileges();
   for (const Test* test : runnable) {
@@ -144,19 +146,32 @@ void check_machine(const Experiment& experiment) {
   }
 }
 
-std::map<std::string, std::string> describe_machine(const Experiment& experiment) {
+std::map<std::string, std::string> machine_facts() {
   utsname system{};
   ::uname(&system);
-  std::map<std::string, std::string> facts;
-  facts["kernel"] = fmt::format("{} {}", system.sysname, system.release);
-  facts["machine"] = system.machine;
-  facts["cpu"] = field("/proc/cpuinfo", "model name");
-  facts["cores"] = std::to_string(std::thread::hardware_concurrency());
-  facts["load"] = first_line("/proc/loadavg");
+  return {{"kernel", fmt::format("{} {}", system.sysname, system.release)},
+          {"machine", system.machine},
+          {"cpu", field("/proc/cpuinfo", "model name")},
+          {"cores", std::to_string(std::thread::hardware_concurrency())},
+          {"load", first_line("/proc/loadavg")}};
+}
+
+std::map<std::string, std::string> describe_machine(const Experiment& experiment) {
+  std::map<std::string, std::string> facts = machine_facts();
   facts["congestion"] = congestions(experiment);
-  const bool netns = experiment.lab == experiments::LabType::netns;
-  facts["lab"] = netns ? "netns" : "loopback";
-  facts["qdisc"] = netns ? "tbf" : "none (loopback)";
+  switch (experiment.lab) {
+    case experiments::LabType::netns:
+      facts["lab"] = "netns";
+      facts["qdisc"] = "tbf";
+      break;
+    case experiments::LabType::loopback:
+      facts["lab"] = "loopback";
+      facts["qdisc"] = "none (loopback)";
+      break;
+    case experiments::LabType::hosts:
+      facts["lab"] = "hosts";
+      break;
+  }
   return facts;
 }
 

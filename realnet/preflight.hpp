@@ -16,6 +16,9 @@ std::string obstacle_of(const experiments::Experiment& experiment, const experim
 /// as another can be run.
 void check_machine(const experiments::Experiment& experiment);
 
+/// What this machine is, whatever the experiment: kernel, processor, load.
+std::map<std::string, std::string> machine_facts();
+
 /// Facts about this machine that a measurement depends on.
 std::map<std::string, std::string> describe_machine(const experiments::Experiment& experiment);
 

@@ -311,7 +311,37 @@ std::vector<std::pair<std::string, std::string>> stack_parameters(const Stack& s
   return parameters;
 }
 
+namespace {
+
+/// Real hosts and the network between them are what they are.
+std::vector<PlannedElement> list_real(const Experiment& experiment) {
+  std::vector<PlannedElement> elements;
+  ElementList list(elements);
+  for (int i = 0; i < static_cast<int>(experiment.hosts.size()); ++i) {
+    const Host& host = experiment.hosts[i];
+    list.owner = {};
+    list.owner.host = i;
+    list.prefix = "hosts." + host.name;
+    list_stack(experiment, host, experiment.lab_configure != experiments::LabConfigure::check,
+               list);
+    list.approximated("hardware", "the real host, which nobody compares with its description");
+    for (const Nic& nic : host.nics)
+      list.realised("nics." + nic.name + ".mtu", "the real interface takes at least so much");
+  }
+  list.owner = {};
+  list.prefix = "links";
+  list.approximated("*", "the real network, which nobody compares with its description");
+  if (!experiment.switches.empty()) {
+    list.prefix = "switches";
+    list.approximated("*", "external: what stands between the hosts");
+  }
+  return elements;
+}
+
+}  // namespace
+
 std::vector<PlannedElement> list_elements(const Experiment& experiment, const LabPlan& plan) {
+  if (experiment.lab == LabType::hosts) return list_real(experiment);
   const bool netns = experiment.lab == LabType::netns;
   std::vector<PlannedElement> elements;
   ElementList list(elements);

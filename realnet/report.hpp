@@ -44,7 +44,7 @@ struct DatagramsReceived {
   /// By how much the least delay of the window's last quarter exceeds that of its first: how much
   /// longer the queues on the way have become.
   Time growth;
-  LatencyHistogram latency;    ///< from `omit` on
+  LatencyHistogram latency;  ///< from `omit` on
   std::array<char, 32> method;
 };
 

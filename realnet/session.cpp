@@ -9,8 +9,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "realnet/child.hpp"
-#include "realnet/transfer.hpp"
+#include "realnet/end_process.hpp"
 #include "sim/random.hpp"
 
 namespace linerate::realnet {
@@ -58,13 +57,13 @@ class RunningTransfer {
       std::swap(sender_end_, receiver_end_);
     }
     describe_ends(experiment, seed, may_spin);
-    receiver_.emplace(
-        [this](const ParentLine& line) { receive_transfer(receiver_end_, line, *report_); },
-        report_->receiver_failure, limit());
+    const int to_host = reverse_ ? pair.from_host : pair.to_host;
+    receiver_ = start_end({experiment, receiver_end_, to_host, Role::receiver, *report_, limit()});
   }
-  void start_sender() {
-    sender_.emplace([this](const ParentLine& line) { send_transfer(sender_end_, line, *report_); },
-                    report_->sender_failure, limit());
+  void start_sender(const Experiment& experiment) {
+    const auto& pair = test_.pairs[pair_];
+    const int from_host = reverse_ ? pair.to_host : pair.from_host;
+    sender_ = start_end({experiment, sender_end_, from_host, Role::sender, *report_, limit()});
   }
 
   void go(Time start) {
@@ -72,7 +71,11 @@ class RunningTransfer {
     receiver_->go();
     sender_->go();
   }
-  void stop() { report_->stop = true; }
+  void stop() {
+    report_->stop = true;
+    receiver_->stop();
+    sender_->stop();
+  }
 
   /// Takes what the processes have said; throws if one has failed.
   void listen() {
@@ -123,9 +126,9 @@ class RunningTransfer {
                                : Time::seconds(24 * 3600);
   }
 
-  void take(const Child& child, char& said, const std::array<char, 256>& failure,
+  void take(EndProcess& end, char& said, const std::array<char, 256>& failure,
             const char* role) const {
-    for (int message = child.message(); message != 0; message = child.message()) {
+    for (int message = end.message(); message != 0; message = end.message()) {
       if (message > 0) {
         said = static_cast<char>(message);
         continue;
@@ -141,7 +144,7 @@ class RunningTransfer {
   bool reverse_;
   TransferEnd sender_end_, receiver_end_;
   Shared<TransferReport> report_;
-  std::optional<Child> receiver_, sender_;
+  std::unique_ptr<EndProcess> receiver_, sender_;
   char receiver_said_ = 0, sender_said_ = 0;
 };
 
@@ -199,7 +202,7 @@ class Session {
       transfer->start_receiver(experiment_, lab_, seed_, may_spin);
     }
     wait_until([](const RunningTransfer& transfer) { return transfer.receiver_said(kListening); });
-    for (const auto& transfer : transfers_) transfer->start_sender();
+    for (const auto& transfer : transfers_) transfer->start_sender(experiment_);
     wait_until([](const RunningTransfer& transfer) { return transfer.both_said(kConnected); });
   }
 

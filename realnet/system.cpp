@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <exception>
 #include <fstream>
@@ -31,14 +32,24 @@ int checked(int result, const std::string& call) {
   return result;
 }
 
+namespace {
+
+/// One clock a process, as the kernel's is. Set before there are threads.
+Time clock_offset;
+
+}  // namespace
+
+void shift_clock(Time offset) { clock_offset += offset; }
+
 Time monotonic_now() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return Time::seconds(now.tv_sec) + Time::nanoseconds(now.tv_nsec);
+  return Time::seconds(now.tv_sec) + Time::nanoseconds(now.tv_nsec) + clock_offset;
 }
 
 void sleep_until(Time deadline) {
-  const std::int64_t nanoseconds = deadline.picoseconds() / 1'000;
+  const std::int64_t nanoseconds =
+      std::max<std::int64_t>((deadline - clock_offset).picoseconds() / 1'000, 0);
   const timespec until{nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
   while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
   }

@@ -30,7 +30,12 @@ class FileDescriptor {
 int checked(int result, const std::string& call);
 
 /// CLOCK_MONOTONIC, which all processes of the machine share; both ends of a test are timed by it.
+/// In an agent it is that of its controller, as far as shift_clock() can make it so.
 Time monotonic_now();
+
+/// Adds `offset` to what monotonic_now() returns from now on, here and in children forked later,
+/// and takes it from the deadlines of sleep_until(): an agent keeps its controller's time.
+void shift_clock(Time offset);
 
 /// Sleeps until CLOCK_MONOTONIC reaches `deadline`; interruptions do not shorten it.
 void sleep_until(Time deadline);

@@ -333,7 +333,6 @@ void build_experiment(ReadContext& read, ExperimentSpec& spec, Experiment& exper
   BuildContext context{read, spec, experiment};
   experiment.name = spec.name;
   experiment.seed = static_cast<std::uint64_t>(spec.seed);
-  experiment.lab = spec.lab;
   build_hosts(context);
   build_switches(context);
   build_hubs(context);
@@ -342,6 +341,7 @@ void build_experiment(ReadContext& read, ExperimentSpec& spec, Experiment& exper
   build_tests(context);
   build_events(context);
   build_judgements(context);
+  build_lab(context);
 }
 
 }  // namespace linerate::experiments

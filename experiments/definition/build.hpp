@@ -42,6 +42,8 @@ void check_shared_media(BuildContext& context);
 void build_tests(BuildContext& context);
 void build_events(BuildContext& context);
 void build_judgements(BuildContext& context);
+/// Takes the lab; checks that real hosts can be reached for every test.
+void build_lab(BuildContext& context);
 
 /// Whether the keys of a test that say when and how much is sent (arrivals, sizes, outstanding,
 /// barrier, imix) fit each other and its type. `test` has its pairs; `path` is its path.

@@ -402,6 +402,21 @@ void describe(V& v, Reordering& s) {
 }
 
 template <class V>
+void describe(V& v, LabInterface& s) {
+  v("device", s.device, "network interface there", FieldRule{.required = true, .kind = Kind::text});
+  v("address", s.address, "its IPv4 address with prefix length: 192.0.2.1/24",
+    FieldRule{.kind = Kind::text});
+  v("address6", s.address6, "its IPv6 address with prefix length", FieldRule{.kind = Kind::text});
+}
+
+template <class V>
+void describe(V& v, LabHost& s) {
+  v("ssh", s.ssh, "user@host, for your own ssh", FieldRule{.kind = Kind::text});
+  v("command", s.command, "instead of ssh: a command that runs the one put behind it there");
+  v("interfaces", s.interfaces, "its NICs there, by their name in the experiment");
+}
+
+template <class V>
 void describe(V& v, LinkSpec& s) {
   v("name", s.name, "\"a-s1\" by its ends unless given", FieldRule{.kind = Kind::text});
   v("endpoints", s.endpoints, "the two ends, host:nic or switch:port", kRequired);

@@ -513,6 +513,35 @@ Bytes room_of(const Test& test, const struct Experiment& experiment);
 
 enum class LabType { netns, loopback, hosts };
 
+/// A NIC of the experiment on a real host.
+struct LabInterface {
+  std::string name;      ///< of the NIC in the experiment
+  std::string device;    ///< of the interface there: "enp1s0"
+  std::string address;   ///< with prefix length, "192.0.2.1/24"; empty: no IPv4
+  std::string address6;  ///< "2001:db8::1/64"; empty: no IPv6
+  bool operator==(const LabInterface&) const = default;
+};
+
+/// How a host of the experiment is reached: one of the two.
+struct LabHost {
+  std::string name;                  ///< in the experiment
+  std::string ssh;                   ///< "user@host"
+  std::vector<std::string> command;  ///< what runs a command there, put in front of it
+  std::vector<LabInterface> interfaces;
+  bool operator==(const LabHost&) const = default;
+};
+
+/// A switch that somebody else has built.
+enum class LabSwitchKind { external };
+struct LabSwitch {
+  std::string name;
+  LabSwitchKind kind = LabSwitchKind::external;
+  bool operator==(const LabSwitch&) const = default;
+};
+
+/// Whether real hosts are configured for the tests, and afterwards as they were.
+enum class LabConfigure { check, apply_and_restore };
+
 struct Experiment {
   std::string name;
   std::uint64_t seed = 1;
@@ -525,6 +554,8 @@ struct Experiment {
   std::vector<Assertion> assertions;
   std::vector<Tolerance> tolerances;
   LabType lab = LabType::netns;
+  std::vector<LabHost> lab_hosts;           ///< lab `hosts`
+  LabConfigure lab_configure = LabConfigure::check;
 
   std::vector<std::string> set;             ///< `--set` as given
   std::string resolved;                     ///< the resolved file as canonical JSON

@@ -169,7 +169,11 @@ void read_keyed(ReadContext& context, const Node& node, const std::string& path,
       start_entry(context, entry_path, *entry);
     }
     context.places[entry_path] = key.place;
-    read_struct(context, node.items[i], entry_path, *entry);
+    if constexpr (std::same_as<T, LabSwitch>) {
+      read_value(context, node.items[i], entry_path, entry->kind, {});
+    } else {
+      read_struct(context, node.items[i], entry_path, *entry);
+    }
   }
 }
 

@@ -104,7 +104,8 @@ Value to_value(const T& field) {
 template <class T>
 constexpr bool kKeyed =
     std::same_as<T, Host> || std::same_as<T, Nic> || std::same_as<T, SwitchSpec> ||
-    std::same_as<T, HubSpec> || std::same_as<T, Bond> || std::same_as<T, VlanSpec>;
+    std::same_as<T, HubSpec> || std::same_as<T, Bond> || std::same_as<T, VlanSpec> ||
+    std::same_as<T, LabHost> || std::same_as<T, LabInterface> || std::same_as<T, LabSwitch>;
 /// … (of VLANs from number to entry) …
 template <class T>
 constexpr bool kNumbered = std::same_as<T, VlanSpec>;
@@ -116,6 +117,9 @@ inline std::string& entry_name(Host& entry) { return entry.name; }
 inline std::string& entry_name(Nic& entry) { return entry.name; }
 inline std::string& entry_name(Bond& entry) { return entry.name; }
 inline std::string& entry_name(VlanSpec& entry) { return entry.name; }
+inline std::string& entry_name(LabHost& entry) { return entry.name; }
+inline std::string& entry_name(LabInterface& entry) { return entry.name; }
+inline std::string& entry_name(LabSwitch& entry) { return entry.name; }
 inline std::string& entry_name(SwitchSpec& entry) { return entry.value.name; }
 inline std::string& entry_name(HubSpec& entry) { return entry.value.name; }
 inline std::string& entry_name(LinkSpec& entry) { return entry.name; }

@@ -128,7 +128,11 @@ inline constexpr Word kDelayEstimatorWords[] = {
     {"departure-rate", int(DelayEstimator::departure_rate)}};
 inline constexpr Word kLabWords[] = {{"netns", int(LabType::netns)},
                                      {"loopback", int(LabType::loopback)},
-                                     {"hosts", int(LabType::hosts), true}};
+                                     {"hosts", int(LabType::hosts)}};
+inline constexpr Word kLabSwitchWords[] = {{"external", int(LabSwitchKind::external)}};
+inline constexpr Word kLabConfigureWords[] = {
+    {"check", int(LabConfigure::check)},
+    {"apply-and-restore", int(LabConfigure::apply_and_restore)}};
 
 inline std::span<const Word> words_of(Nagle) { return kNagleWords; }
 inline std::span<const Word> words_of(WriterWake) { return kWriterWakeWords; }
@@ -163,5 +167,7 @@ inline std::span<const Word> words_of(Discipline) { return kDisciplineWords; }
 inline std::span<const Word> words_of(Scheduler) { return kSchedulerWords; }
 inline std::span<const Word> words_of(DelayEstimator) { return kDelayEstimatorWords; }
 inline std::span<const Word> words_of(LabType) { return kLabWords; }
+inline std::span<const Word> words_of(LabSwitchKind) { return kLabSwitchWords; }
+inline std::span<const Word> words_of(LabConfigure) { return kLabConfigureWords; }
 
 }  // namespace linerate::experiments

@@ -67,7 +67,9 @@ class FieldWriter {
 
   template <class T>
   void write(T& field, const std::string& path, const FieldRule& rule) {
-    if constexpr (IsOptional<T>::value) {
+    if constexpr (std::same_as<T, LabSwitch>) {
+      write(field.kind, path, rule);
+    } else if constexpr (IsOptional<T>::value) {
       write(*field, path, rule);
     } else if constexpr (kIsScalar<T>) {
       scalar(scalar_rule<T>(rule), to_value(field), path);

@@ -246,8 +246,10 @@ void describe(V& v, ExperimentSpec& s) {
   v("tolerance", s.tolerances, "largest relative error by \"test.figure\", * for any one level",
     FieldRule{.kind = Kind::fraction});
   v.group("lab", "how `measure` realises the experiment", [&](auto& inner) {
-    inner("type", s.lab, "network namespaces or the loopback interface");
-    inner.later({"hosts", "switches", "configure"});
+    inner("type", s.lab, "network namespaces, the loopback interface, or real hosts");
+    inner("hosts", s.lab_hosts, "type hosts: how each host is reached");
+    inner("switches", s.lab_switches, "type hosts: `external`, built by somebody else");
+    inner("configure", s.lab_configure, "type hosts: whether MTU and kernel parameters are set");
   });
   v.later({"vary", "goal", "minimize"});
 }

@@ -195,7 +195,9 @@ class SchemaWriter {
 
   template <class T>
   static Json shape_of(T& field, const FieldRule& rule) {
-    if constexpr (IsOptional<T>::value) {
+    if constexpr (std::same_as<T, LabSwitch>) {
+      return shape_of(field.kind, rule);
+    } else if constexpr (IsOptional<T>::value) {
       typename T::value_type value{};
       return shape_of(value, rule);
     } else if constexpr (kIsScalar<T>) {
@@ -214,7 +216,7 @@ class SchemaWriter {
       if constexpr (kKeyed<typename T::value_type>) {
         const char* names = kNumbered<typename T::value_type> ? "^[0-9]+$" : kNamePattern;
         return {{"type", "object"},
-                {"patternProperties", {{names, any_of({object_of(element), null_shape()})}}},
+                {"patternProperties", {{names, any_of({shape_of(element, rule), null_shape()})}}},
                 {"additionalProperties", false}};
       } else if constexpr (kListed<typename T::value_type>) {
         return {{"type", "array"}, {"items", object_of(element)}};

@@ -174,6 +174,9 @@ struct ExperimentSpec {
   std::vector<std::string> assertions;
   std::vector<Tolerance> tolerances;
   LabType lab = LabType::netns;
+  std::vector<LabHost> lab_hosts;
+  std::vector<LabSwitch> lab_switches;
+  LabConfigure lab_configure = LabConfigure::check;
 };
 
 }  // namespace linerate::experiments
