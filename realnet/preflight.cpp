@@ -5,11 +5,13 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 #include <sstream>
 #include <thread>
 
+#include "realnet/lab_plan.hpp"
 #include "realnet/measure.hpp"
 #include "realnet/report.hpp"
 #include "realnet/socket.hpp"
@@ -46,8 +48,23 @@ std::set<std::string> words(const std::string& text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-void check_privileges() {
-  if (has_capability(CAP_NET_ADMIN) && has_capability(CAP_SYS_ADMIN)) return;
+/// Whether a part of the lab, or of a test, reads and writes whole frames.
+bool needs_frames(const Experiment& experiment) {
+  const auto links = plan_lab(experiment).links;
+  return std::any_of(links.begin(), links.end(), [](const auto& link) { return link.wire; }) ||
+         std::any_of(experiment.tests.begin(), experiment.tests.end(), [](const Test& test) {
+           return test.type == TestType::raw_frames || is_search(test.type);
+         });
+}
+
+void check_privileges(const Experiment& experiment) {
+  if (has_capability(CAP_NET_ADMIN) && has_capability(CAP_SYS_ADMIN)) {
+    if (has_capability(CAP_NET_RAW) || !needs_frames(experiment)) return;
+    throw EnvironmentError(
+        "a link with delay, loss or a queue of its own, and tests of raw frames, need packet "
+        "sockets and so CAP_NET_RAW, which this process lacks: give it to the container "
+        "(--cap-add NET_RAW), or run linerate outside");
+  }
   throw EnvironmentError(
       "the netns lab makes network namespaces and virtual links, which needs CAP_NET_ADMIN and "
       "CAP_SYS_ADMIN: run it as root (sudo linerate measure …), or choose lab {type: loopback}, "
@@ -116,6 +133,10 @@ std::string obstacle_of(const Experiment& experiment, const Test& test) {
         "{} needs an interface of the experiment's own: lab {{type: netns}} makes one",
         name_of(test.type));
   }
+  if (is_search(test.type) && experiment.lab == experiments::LabType::hosts) {
+    // A trial is a test that the agents' copy of the experiment does not have.
+    return fmt::format("{} is searched for in lab {{type: netns}} alone", name_of(test.type));
+  }
   const bool stream = test.type == TestType::tcp_stream;
   const std::pair<bool, const char*> unsupported[] = {
       {stream && test.arrivals.has_value(), "arrivals"},
@@ -140,7 +161,7 @@ void check_machine(const Experiment& experiment) {
   // Real hosts check themselves: what their kernels have need not be here.
   if (experiment.lab == experiments::LabType::hosts) return;
   for (const Test* test : runnable) check_test(*test);
-  if (experiment.lab == experiments::LabType::netns) check_privileges();
+  if (experiment.lab == experiments::LabType::netns) check_privileges(experiment);
   for (const Test* test : runnable) {
     if (connects(*test)) check_congestion(experiment, *test);
   }

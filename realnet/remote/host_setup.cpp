@@ -3,7 +3,7 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <ifaddrs.h>
-#include <net/if.h>
+#include <linux/if.h>
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -161,8 +161,7 @@ std::unique_ptr<SetupGuardian> apply_setup(const HostSetup& setup) {
   FileDescriptor read_end(ends[0]), write_end(ends[1]);
   const pid_t process = checked(::fork(), "fork");
   if (process == 0) {
-    write_end = FileDescriptor();
-    ::close(ends[1]);
+    write_end = FileDescriptor();  // else it would wait for itself
     guard(read_end.number(), saved);
   }
   auto guardian = std::make_unique<SetupGuardian>(std::move(write_end), process);

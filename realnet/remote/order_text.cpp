@@ -1,14 +1,18 @@
 #include "realnet/remote/order_text.hpp"
 
+#include <iterator>
 #include <stdexcept>
 
 namespace linerate::realnet {
 
 Json to_message(const EndOrder& order) {
   const TransferEnd& end = order.end;
+  const auto test = end.options.test - order.experiment.tests.data();
+  LINERATE_CHECK(test >= 0 && test < std::ssize(order.experiment.tests),
+                 "agents know the experiment's own tests");
   return {{"role", order.role == Role::sender ? "sender" : "receiver"},
           {"host", order.host},
-          {"test", end.options.test - order.experiment.tests.data()},
+          {"test", test},
           {"address", end.place.address},
           {"interface", end.place.interface},
           {"peer", end.peer_address},

@@ -69,7 +69,10 @@ Program::Program(const std::vector<std::string>& command) {
     ::waitpid(process_, nullptr, 0);
     process_ = -1;
     throw EnvironmentError(
-        fmt::format("cannot start `{}`: {}", joined(command), std::strerror(reason)));
+        fmt::format("cannot start `{}`: {}{}", joined(command), std::strerror(reason),
+                    command.front() == "ssh" && reason == ENOENT
+                        ? "; install an ssh client (Debian: apt-get install openssh-client)"
+                        : ""));
   }
   input_ = std::move(to.write);
   output_ = std::move(from.read);

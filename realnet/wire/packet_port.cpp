@@ -1,15 +1,17 @@
 #include "realnet/wire/packet_port.hpp"
 
 #include <arpa/inet.h>
+#include <linux/if.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
-#include <net/if.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstring>
 
 namespace linerate::realnet {
 namespace {
@@ -32,12 +34,18 @@ FileDescriptor packet_socket() {
       checked(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0), "socket AF_PACKET"));
 }
 
+int index_of(const FileDescriptor& socket, const std::string& device) {
+  ifreq request{};
+  std::strncpy(request.ifr_name, device.c_str(), IFNAMSIZ - 1);
+  checked(::ioctl(socket.number(), SIOCGIFINDEX, &request), "look up " + device);
+  return request.ifr_ifindex;
+}
+
 void bind_to(const FileDescriptor& socket, const std::string& device, std::uint16_t protocol) {
   sockaddr_ll address{};
   address.sll_family = AF_PACKET;
   address.sll_protocol = htons(protocol);
-  address.sll_ifindex = static_cast<int>(::if_nametoindex(device.c_str()));
-  if (address.sll_ifindex == 0) throw_errno("look up " + device);
+  address.sll_ifindex = index_of(socket, device);
   checked(::bind(socket.number(), reinterpret_cast<sockaddr*>(&address), sizeof address),
           "bind to " + device);
 }
@@ -45,7 +53,7 @@ void bind_to(const FileDescriptor& socket, const std::string& device, std::uint1
 /// Frames for other stations are taken too.
 void hear_everything(const FileDescriptor& socket, const std::string& device) {
   packet_mreq membership{};
-  membership.mr_ifindex = static_cast<int>(::if_nametoindex(device.c_str()));
+  membership.mr_ifindex = index_of(socket, device);
   membership.mr_type = PACKET_MR_PROMISC;
   set(socket, SOL_PACKET, PACKET_ADD_MEMBERSHIP, membership, "PACKET_ADD_MEMBERSHIP");
 }

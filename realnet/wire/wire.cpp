@@ -42,9 +42,9 @@ Bytes room_for(const LineConfig& line) {
 }
 
 /// One direction at work.
-class Direction {
+class LineWorker {
  public:
-  Direction(const LineConfig& config, PacketPort& in, PacketPort& out, LineReport& report)
+  LineWorker(const LineConfig& config, PacketPort& in, PacketPort& out, LineReport& report)
       : line_(config), in_(in), out_(out), report_(report), store_(room_for(config)) {}
 
   void begin(Time start) { line_.begin(start); }
@@ -157,8 +157,8 @@ Wire::Wire(const WirePlan& plan, const std::array<std::string, 2>& devices, int 
 void Wire::run(const WirePlan& plan, const std::array<std::string, 2>& devices, Report& report,
                const ParentLine& parent) {
   PacketPort near(devices[0], plan.largest), far(devices[1], plan.largest);
-  Direction forward(plan.lines[0], near, far, report.lines[0]);
-  Direction backward(plan.lines[1], far, near, report.lines[1]);
+  LineWorker forward(plan.lines[0], near, far, report.lines[0]);
+  LineWorker backward(plan.lines[1], far, near, report.lines[1]);
   const Time shortest = std::min(plan.lines[0].latency, plan.lines[1].latency);
   const Time nap = shortest > kShortLatency ? std::min(shortest / 4, kLongestNap) : Time{};
   run_first();
