@@ -8,6 +8,7 @@
 #include "experiments/results/table.hpp"
 #include "models/simulate.hpp"
 #include "realnet/measure.hpp"
+#include "realnet/traffic/iperf3_peer.hpp"
 
 namespace linerate::cli {
 namespace {
@@ -45,12 +46,16 @@ Result predict(const Experiment& experiment, const Console& console,
   return result;
 }
 
-Result measure(const Experiment& experiment, const Console& console) {
+Result measure(const Experiment& experiment, const Console& console,
+               const std::string& iperf3_server) {
   ProgressLine line(console.options());
   realnet::MeasurementOptions options;
   options.progress = [&line](const realnet::Progress& progress) { line.show(progress); };
   options.stop = &stop_flag();
-  Result result = realnet::measure(experiment, options);
+  Result result = iperf3_server.empty()
+                      ? realnet::measure(experiment, options)
+                      : realnet::measure_with_iperf3(
+                            experiment, realnet::parse_iperf3_server(iperf3_server), options);
   add_provenance(result, experiment);
   return result;
 }

@@ -24,8 +24,10 @@ experiments::Experiment load(const std::string& path, const Invocation& invocati
 experiments::Result predict(const experiments::Experiment& experiment, const Console& console,
                             const models::CaptureOptions* capture = nullptr);
 
-/// Runs it on real sockets, with progress. Throws realnet::EnvironmentError.
-experiments::Result measure(const experiments::Experiment& experiment, const Console& console);
+/// Runs it on real sockets, with progress; with `iperf3_server` ("192.0.2.1:5201") by the iperf3
+/// program against that server. Throws realnet::EnvironmentError.
+experiments::Result measure(const experiments::Experiment& experiment, const Console& console,
+                            const std::string& iperf3_server = {});
 
 /// Violated is 1, unknown 5.
 ExitCode code_of(const std::vector<experiments::Judgement>& judgements);

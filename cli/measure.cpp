@@ -24,10 +24,13 @@ ExitCode show_plan(const experiments::Experiment& experiment, const Console& con
 ExitCode run_measure(const Invocation& invocation) {
   const experiments::Experiment experiment = load(invocation.arguments[0], invocation);
   if (invocation.has("dry-run")) return show_plan(experiment, invocation.console);
-  return conclude(experiment, measure(experiment, invocation.console), invocation.console);
+  return conclude(experiment, measure(experiment, invocation.console, invocation.text("iperf3")),
+                  invocation.console);
 }
 
 void measure_options(po::options_description_easy_init add) {
+  add("iperf3", po::value<std::string>()->value_name("HOST[:PORT]"),
+      "the peer has iperf3 and not linerate: run the iperf3 program against its server");
   add("dry-run", "list what would be built and sent, and do nothing");
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "realnet/samples.hpp"
@@ -72,7 +73,7 @@ Span span_of(const Test& test, const TransferOutcome& transfer) {
     case Clock::lftp:  // of file transfers
       break;
   }
-  if (test.bytes || !test.writes.empty()) {
+  if (test.bytes || test.sizes || !test.writes.empty()) {
     return {(receiver.last_byte - transfer.start).seconds(), static_cast<double>(receiver.bytes)};
   }
   // Background traffic is counted for as long as it lasts.
@@ -108,7 +109,7 @@ void add_goodput(const Test& test, const Repeat& repeat, Samples& samples) {
   for (const auto& transfer : repeat.transfers) {
     const Span span = span_of(test, transfer);
     directions[transfer.reverse] += rate(span);
-    for (int flow = 0; flow < test.flows; ++flow) {
+    for (int flow = 0; flow < test.flows && !test.sizes; ++flow) {
       flows.push_back(rate({span.seconds, transfer.receiver.window_bytes[flow]}));
     }
   }
@@ -196,7 +197,8 @@ std::vector<experiments::Interval> intervals_of(const Repeat& repeat) {
     // is read at the nearest point before.
     const std::int64_t reads = step / transfer.receiver.step;
     const std::int64_t sends = step / transfer.sender.step;
-    double bytes_before = 0, retransmits_before = 0;
+    double bytes_before = 0;
+    SenderSample earlier;
     for (std::int64_t i = 0; (i + 1) * reads <= transfer.receiver.intervals &&
                              (i + 1) * sends <= transfer.sender.intervals;
          ++i) {
@@ -207,12 +209,18 @@ std::vector<experiments::Interval> intervals_of(const Repeat& repeat) {
       const double bytes = transfer.receiver.interval_bytes[(i + 1) * reads - 1];
       const SenderSample& sample = transfer.sender.samples[(i + 1) * sends - 1];
       figures["goodput"] += (bytes - bytes_before) * 8 / step.seconds();
-      figures["retransmits"] += sample.retransmits - retransmits_before;
+      figures["retransmits"] += sample.retransmits - earlier.retransmits;
       figures["delivery_rate"] += sample.delivery_rate;
       figures["cwnd"] += sample.cwnd / transfers;
       figures["srtt"] += sample.srtt / transfers;
+      const double share = 1 / (step.seconds() * transfers);
+      figures["busy"] += (sample.busy - earlier.busy) * share;
+      figures["receive_window_limited"] +=
+          (sample.receive_window_limited - earlier.receive_window_limited) * share;
+      figures["send_buffer_limited"] +=
+          (sample.send_buffer_limited - earlier.send_buffer_limited) * share;
       bytes_before = bytes;
-      retransmits_before = sample.retransmits;
+      earlier = sample;
     }
   }
   return intervals;
@@ -283,6 +291,52 @@ void add_buffer_notes(const Test& test, const Repeat& repeat, TestResult& result
   const auto& transfer = repeat.transfers.front();
   check("send", test.send_buffer, transfer.sender.send_buffer);
   check("receive", test.receive_buffer, transfer.receiver.receive_buffer);
+  if (transfer.sender.copied > 0) {
+    result.notes.push_back(fmt::format(
+        "zero_copy: the kernel copied {} of {} writes all the same, as it does where the "
+        "receiver is on this machine",
+        transfer.sender.copied, transfer.sender.copied + transfer.sender.zero_copied));
+  }
+}
+
+/// How long each of the flows of a repeat took, from its start until its receiver had everything.
+void add_flow_times(const Repeat& repeat, int flows, Samples& samples) {
+  const auto times = std::make_unique<LatencyHistogram>();
+  for (const auto& transfer : repeat.transfers) {
+    for (int flow = 0; flow < flows; ++flow)
+      times->record(transfer.receiver.flow_ended[flow] - transfer.start);
+  }
+  add_spans("flow_elapsed", *times, samples);
+}
+
+/// CPU by core of the machine, and by end what its processes took.
+void add_host_use(const Experiment& experiment, const Test& test, const Repeat& repeat,
+                  TestResult& result) {
+  const auto& cores = repeat.use.cores;
+  for (std::size_t i = 0; i < cores.size(); ++i) {
+    auto& figures = result.hosts["machine"].figures;
+    const std::string core = fmt::format("core{}.", i);
+    figures[core + "user"] = cores[i].user;
+    figures[core + "system"] = cores[i].system;
+    figures[core + "softirq"] = cores[i].softirq;
+    figures[core + "interrupt"] = cores[i].interrupt;
+    figures[core + "idle"] = cores[i].idle;
+  }
+  for (const auto& transfer : repeat.transfers) {
+    const auto& pair = test.pairs[transfer.pair];
+    const auto add = [&](int host, const ProcessUse& use, std::int64_t calls) {
+      auto& figures = result.hosts[experiment.hosts[host].name].figures;
+      figures["process.user"] += use.user;
+      figures["process.system"] += use.system;
+      figures["process.waits"] += static_cast<double>(use.waits);
+      figures["process.preemptions"] += static_cast<double>(use.preemptions);
+      figures["process.calls"] += static_cast<double>(calls);
+    };
+    add(transfer.reverse ? pair.to_host : pair.from_host, transfer.sender.use,
+        transfer.sender.calls);
+    add(transfer.reverse ? pair.from_host : pair.to_host, transfer.receiver.use,
+        transfer.receiver.calls);
+  }
 }
 
 TestResult stream_result(const Experiment& experiment, const LabPlan& plan, const Test& test,
@@ -293,6 +347,7 @@ TestResult stream_result(const Experiment& experiment, const LabPlan& plan, cons
     add_goodput(test, repeat, samples);
     add_times(test, repeat, samples);
     add_costs(repeat, samples);
+    if (test.sizes) add_flow_times(repeat, test.flows, samples);
     if (alone) add_throughput(experiment, plan, test, repeat, samples);
   }
   result.figures = samples.figures();
@@ -343,8 +398,10 @@ TestResult test_result(const Experiment& experiment, const LabPlan& plan, const 
         result = request_result(experiment, plan, test, repeats);
         break;
       default:
-        result = stream_result(experiment, plan, test, repeats, alone);
+        result = test.arrivals ? flows_result(experiment, plan, test, repeats)
+                               : stream_result(experiment, plan, test, repeats, alone);
     }
+    add_host_use(experiment, test, repeats.front(), result);
   }
   result.name = test.name;
   result.type = name_of(test.type);

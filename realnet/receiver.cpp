@@ -1,11 +1,15 @@
+#include <fmt/format.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <optional>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
+#include "realnet/traffic/stream_pattern.hpp"
 #include "realnet/transfer.hpp"
 
 namespace linerate::realnet {
@@ -14,8 +18,8 @@ namespace {
 /// One connection and the thread that reads it.
 class FlowReader {
  public:
-  FlowReader(FileDescriptor socket, const experiments::Test& test)
-      : socket_(std::move(socket)), test_(test), buffer_(test.read.count()) {}
+  FlowReader(FileDescriptor socket, const experiments::Test& test, int flow)
+      : socket_(std::move(socket)), test_(test), pattern_(flow), buffer_(test.read.count()) {}
 
   void start(const Window& window) {
     clock_.emplace(window);
@@ -31,6 +35,8 @@ class FlowReader {
   bool done() const { return done_.load(std::memory_order_acquire); }
   Time ended() const { return ended_; }
   int failure() const { return failure_; }  ///< errno, or 0
+  /// The first byte that was not what had been written; with `verify` alone.
+  std::optional<std::int64_t> wrong_at() const { return wrong_at_; }
 
  private:
   void read_all() {
@@ -42,6 +48,9 @@ class FlowReader {
       const Time now = monotonic_now();
       if (size > 0) {
         clock_->on_read(now, Bytes(size));
+        if (test_.verify && !wrong_at_) {
+          wrong_at_ = pattern_.first_difference(buffer_.data(), size, bytes());
+        }
         count(size);
       } else if (size == 0) {
         break;
@@ -74,6 +83,8 @@ class FlowReader {
 
   FileDescriptor socket_;
   const experiments::Test& test_;
+  StreamPattern pattern_;
+  std::optional<std::int64_t> wrong_at_;
   std::vector<char> buffer_;  // here, so that it is mapped before the clock runs
   Window window_;
   std::optional<ReadClock> clock_;
@@ -124,10 +135,22 @@ void report_flows(const Readers& readers, ReceiverReport& report) {
     report.first_byte = std::min(report.first_byte, readers[i]->clock().first_read());
     report.last_byte = std::max(report.last_byte, readers[i]->clock().last_read());
     report.ended = std::max(report.ended, readers[i]->ended());
+    report.flow_ended[i] = readers[i]->clock().last_read();
   }
   report.calls = sum(readers, &FlowReader::calls);
   report.bytes = sum(readers, &FlowReader::bytes);
   report.receive_buffer = stored_option(readers[0]->socket(), SOL_SOCKET, SO_RCVBUF);
+}
+
+void check_payload(const Readers& readers) {
+  for (std::size_t flow = 0; flow < readers.size(); ++flow) {
+    if (const auto at = readers[flow]->wrong_at()) {
+      throw std::runtime_error(fmt::format(
+          "verify: byte {} of flow {} is not what was written: it was lost, repeated or "
+          "altered on the way",
+          *at, flow));
+    }
+  }
 }
 
 }  // namespace
@@ -140,16 +163,17 @@ void receive_stream(const TransferEnd& end, const ParentLine& parent, TransferRe
   parent.say(kListening);
   Readers readers;
   for (int i = 0; i < test.flows; ++i) {
-    readers.push_back(std::make_unique<FlowReader>(accept_tcp(listener, kConnectPatience), test));
+    readers.push_back(
+        std::make_unique<FlowReader>(accept_tcp(listener, kConnectPatience), test, i));
   }
   parent.say(kConnected);
   parent.wait_for_go();
   const Window window = window_of(test, Time::picoseconds(report.start));
-  const double processor_before = processor_seconds();
+  const ProcessUse before = process_use();
   for (const auto& reader : readers) reader->start(window);
   watch(readers, report);
   for (const auto& reader : readers) reader->join();
-  report.receiver.cpu = processor_seconds() - processor_before;
+  charge(before, report.receiver);
   for (const auto& reader : readers) {
     // Background traffic is cut off; a reset is then how it ends.
     if (reader->failure() != 0 && !report.stop) {
@@ -157,6 +181,7 @@ void receive_stream(const TransferEnd& end, const ParentLine& parent, TransferRe
       throw_errno("recv");
     }
   }
+  if (test.verify) check_payload(readers);
   report_flows(readers, report.receiver);
   report_intervals(sum_by_interval(readers), window.step, report.receiver);
   parent.say(kDone);

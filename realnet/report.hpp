@@ -18,12 +18,26 @@ namespace linerate::realnet {
 inline constexpr int kMostFlows = 256;  ///< of one pair of NICs
 inline constexpr int kMostIntervals = 512;
 
+/// What a process has used.
+struct ProcessUse {
+  double user = 0, system = 0;   ///< s
+  std::int64_t waits = 0;        ///< voluntary context switches
+  std::int64_t preemptions = 0;  ///< involuntary ones
+
+  ProcessUse operator-(const ProcessUse& earlier) const {
+    return {user - earlier.user, system - earlier.system, waits - earlier.waits,
+            preemptions - earlier.preemptions};
+  }
+};
+
 /// The state of all flows of a transfer at the end of one interval, from TCP_INFO.
 struct SenderSample {
   double cwnd = 0;           ///< segments, mean over flows
   double srtt = 0;           ///< s, mean over flows
   double retransmits = 0;    ///< segments sent again so far, all flows
   double delivery_rate = 0;  ///< bit/s, all flows
+  /// Since the connections began to send, s, mean over flows.
+  double busy = 0, receive_window_limited = 0, send_buffer_limited = 0;
 };
 
 /// What the sender of datagrams or frames did beyond what every sender does.
@@ -56,6 +70,15 @@ struct RequestsServed {
   LatencyHistogram latency;  ///< from `omit` on
 };
 
+/// What became of flows that arrive and end.
+struct FlowsCompleted {
+  std::int64_t flows = 0, bytes = 0;
+  Time last_read;            ///< of the last one
+  LatencyHistogram elapsed;  ///< from a flow's arrival until its receiver had everything
+  LatencyHistogram small, medium, large;  ///< the same by size: up to 100 kB, up to 10 MB, above
+  LatencyHistogram lateness;              ///< of a flow's start behind its arrival
+};
+
 struct SenderReport {
   Time connecting;               ///< longest handshake, a span
   Time ended;                    ///< the last write returned
@@ -75,8 +98,12 @@ struct SenderReport {
   Time step;
   int intervals = 0;
   std::array<SenderSample, kMostIntervals> samples;
+  ProcessUse use;
+  std::int64_t zero_copied = 0;  ///< writes that were sent without a copy …
+  std::int64_t copied = 0;       ///< … and those the kernel copied though it was asked not to
   DatagramsSent datagrams;
   RequestsServed requests;
+  FlowsCompleted flows;
 };
 
 struct ReceiverReport {
@@ -86,11 +113,14 @@ struct ReceiverReport {
   std::int64_t calls = 0;      ///< reads that brought data
   std::int64_t bytes = 0;      ///< read, all flows
   std::int64_t receive_buffer = 0;
+  /// When each flow had everything, by flow.
+  std::array<Time, kMostFlows> flow_ended;
   /// Read in [omit, duration] by flow; all of it where nothing but the bytes ends the transfer.
   std::array<double, kMostFlows> window_bytes;
   Time step;
   int intervals = 0;
   std::array<double, kMostIntervals> interval_bytes;  ///< read by the end of each, all flows
+  ProcessUse use;
   DatagramsReceived datagrams;
 };
 

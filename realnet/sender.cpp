@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
+#include "experiments/definition/load.hpp"
+#include "realnet/traffic/stream_pattern.hpp"
 #include "realnet/traffic/tcp_state.hpp"
 #include "realnet/traffic/wire_meter.hpp"
+#include "realnet/traffic/zero_copy.hpp"
 #include "realnet/transfer.hpp"
 
 namespace linerate::realnet {
@@ -23,12 +25,16 @@ constexpr Time kPatience = Time::milliseconds(5);
 /// One connection and the thread that writes to it.
 class FlowWriter {
  public:
-  /// Begins so much later than the others as `spread` says.
-  FlowWriter(FileDescriptor socket, const experiments::Test& test, Time spread)
+  /// A flow with the number `flow`.
+  FlowWriter(FileDescriptor socket, const TransferEnd& end, int flow)
       : socket_(std::move(socket)),
-        test_(test),
-        spread_(spread),
-        buffer_(largest_write(test), 'x') {}
+        test_(*end.options.test),
+        spread_(test_.start_spread.scaled(stream_of(end, flow, "start").uniform01())),
+        volume_(volume_of(end, flow)),
+        pattern_(flow),
+        buffer_(largest_write(test_, volume_), 'x') {
+    if (test_.zero_copy) completions_.emplace(socket_);
+  }
 
   void start(const Window& window) {
     window_ = window;
@@ -57,11 +63,18 @@ class FlowWriter {
   Time ended() const { return ended_; }     ///< last write returned
   Time closed() const { return closed_; }   ///< the peer had read everything
   int failure() const { return failure_; }  ///< errno, or 0
+  const std::optional<ZeroCopy>& completions() const { return completions_; }
 
  private:
+  static std::optional<Bytes> volume_of(const TransferEnd& end, int flow) {
+    const experiments::Test& test = *end.options.test;
+    if (!test.sizes) return test.bytes;
+    return experiments::SizeSource(*test.sizes, {}, stream_of(end, flow, "sizes")).next();
+  }
+
   /// Filled before the clock runs: the kernel maps a gigabyte in no less than a tenth of a second.
-  static std::size_t largest_write(const experiments::Test& test) {
-    Bytes largest = test.bytes ? std::min(test.write, *test.bytes) : test.write;
+  static std::size_t largest_write(const experiments::Test& test, std::optional<Bytes> volume) {
+    Bytes largest = volume ? std::min(test.write, *volume) : test.write;
     if (!test.writes.empty()) largest = Bytes(0);
     for (const auto& group : test.writes) largest = std::max(largest, group.size);
     return static_cast<std::size_t>(largest.count());
@@ -69,7 +82,15 @@ class FlowWriter {
 
   /// One write(); false when the connection takes no more.
   bool write(std::int64_t size) {
-    const ssize_t taken = ::send(socket_.number(), buffer_.data(), size, MSG_NOSIGNAL);
+    if (test_.verify) pattern_.fill(buffer_.data(), size, bytes());
+    const int flags = MSG_NOSIGNAL | (completions_ ? MSG_ZEROCOPY : 0);
+    ssize_t taken = ::send(socket_.number(), buffer_.data(), size, flags);
+    // Too many are under way without a copy: they must be taken back first.
+    while (taken < 0 && errno == ENOBUFS && completions_ && !stop_) {
+      completions_->wait();
+      taken = ::send(socket_.number(), buffer_.data(), size, flags);
+    }
+    if (completions_) completions_->take();
     if (taken < 0) {
       if (!cut_) failure_ = errno;
       return false;
@@ -83,7 +104,7 @@ class FlowWriter {
   void write_back_to_back() {
     while (!stop_) {
       std::int64_t size = test_.write.count();
-      if (test_.bytes) size = std::min(size, test_.bytes->count() - bytes());
+      if (volume_) size = std::min(size, volume_->count() - bytes());
       if (size == 0 || !write(size)) return;
     }
   }
@@ -115,7 +136,10 @@ class FlowWriter {
   FileDescriptor socket_;
   const experiments::Test& test_;
   Time spread_;
+  std::optional<Bytes> volume_;
+  StreamPattern pattern_;
   std::vector<char> buffer_;
+  std::optional<ZeroCopy> completions_;
   Window window_;
   std::thread thread_;
   std::atomic<bool> stop_{false}, cut_{false}, done_{false};
@@ -142,6 +166,9 @@ SenderSample sample(const Writers& writers) {
     sample.srtt += info.tcpi_rtt * 1e-6 / flows;
     sample.retransmits += info.tcpi_total_retrans;
     sample.delivery_rate += static_cast<double>(info.tcpi_delivery_rate) * 8;
+    sample.busy += static_cast<double>(info.tcpi_busy_time) * 1e-6 / flows;
+    sample.receive_window_limited += static_cast<double>(info.tcpi_rwnd_limited) * 1e-6 / flows;
+    sample.send_buffer_limited += static_cast<double>(info.tcpi_sndbuf_limited) * 1e-6 / flows;
   }
   return sample;
 }
@@ -232,6 +259,10 @@ void report_flows(const Writers& writers, SenderReport& report) {
     report.timestamps = (info.tcpi_options & 1) != 0;  // TCPI_OPT_TIMESTAMPS
     report.ended = std::max(report.ended, writer->ended());
     report.closed = std::max(report.closed, writer->closed());
+    if (writer->completions()) {
+      report.zero_copied += writer->completions()->zero_copied();
+      report.copied += writer->completions()->copied();
+    }
   }
   report.calls = sum(writers, &FlowWriter::calls);
   report.bytes = sum(writers, &FlowWriter::bytes);
@@ -248,19 +279,18 @@ void send_stream(const TransferEnd& end, const ParentLine& parent, TransferRepor
     const Time before = monotonic_now();
     FileDescriptor socket = connect_tcp({end.peer_address, report.port}, end.options);
     report.sender.connecting = std::max(report.sender.connecting, monotonic_now() - before);
-    const Time spread = test.start_spread.scaled(stream_of(end, i, "start").uniform01());
-    writers.push_back(std::make_unique<FlowWriter>(std::move(socket), test, spread));
+    writers.push_back(std::make_unique<FlowWriter>(std::move(socket), end, i));
   }
   parent.say(kConnected);
   parent.wait_for_go();
   const Window window = window_of(test, Time::picoseconds(report.start));
-  const double processor_before = processor_seconds();
+  const ProcessUse before = process_use();
   WireMeter meter(end.place.device);
   SenderWatch watch(writers, test, window, report, meter);
   for (const auto& writer : writers) writer->start(window);
   watch.run();
   for (const auto& writer : writers) writer->join();
-  report.sender.cpu = processor_seconds() - processor_before;
+  charge(before, report.sender);
   for (const auto& writer : writers) {
     if (writer->failure() != 0 && !report.stop) {
       errno = writer->failure();

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 #include <thread>
 
@@ -25,6 +28,23 @@ constexpr Time kLead = Time::milliseconds(30);
 constexpr Time kStall = Time::seconds(60);
 /// What a transfer bounded by time may take beyond it (the rest of a socket buffer at a low rate).
 constexpr Time kGrace = Time::seconds(60);
+
+/// Since the machine started, from /proc/stat (proc(5)): user, nice, system, idle, iowait, irq,
+/// softirq, in ticks.
+std::vector<CoreUse> core_use() {
+  const double tick = 1.0 / static_cast<double>(::sysconf(_SC_CLK_TCK));
+  std::vector<CoreUse> cores;
+  std::ifstream file("/proc/stat");
+  for (std::string line; std::getline(file, line);) {
+    if (line.rfind("cpu", 0) != 0 || line.size() < 4 || line[3] == ' ') continue;
+    std::istringstream words(line.substr(line.find(' ')));
+    double user = 0, nice = 0, system = 0, idle = 0, waiting = 0, interrupt = 0, softirq = 0;
+    words >> user >> nice >> system >> idle >> waiting >> interrupt >> softirq;
+    cores.push_back({(user + nice) * tick, system * tick, softirq * tick, interrupt * tick,
+                     (idle + waiting) * tick});
+  }
+  return cores;
+}
 
 struct Stopped {};
 
@@ -281,11 +301,19 @@ class Session {
   struct PortSnapshot {
     Time at;
     std::map<std::string, experiments::PortCounters> ports;
+    std::vector<CoreUse> cores;
   };
-  PortSnapshot snapshot() const { return {monotonic_now(), lab_.counters()}; }
+  PortSnapshot snapshot() const { return {monotonic_now(), lab_.counters(), core_use()}; }
 
   static PortUse difference(const PortSnapshot& before, const PortSnapshot& after) {
-    PortUse use{(after.at - before.at).seconds(), false, after.ports};
+    PortUse use{(after.at - before.at).seconds(), false, after.ports, after.cores};
+    for (std::size_t i = 0; i < std::min(use.cores.size(), before.cores.size()); ++i) {
+      CoreUse& core = use.cores[i];
+      const CoreUse& earlier = before.cores[i];
+      core = {core.user - earlier.user, core.system - earlier.system,
+              core.softirq - earlier.softirq, core.interrupt - earlier.interrupt,
+              core.idle - earlier.idle};
+    }
     for (auto& [label, port] : use.ports) {
       const auto& earlier = before.ports.at(label);
       port.frames_sent -= earlier.frames_sent;

@@ -22,11 +22,17 @@ struct TransferOutcome {
   ReceiverReport receiver;
 };
 
+/// Where the time of one processor of this machine went, s.
+struct CoreUse {
+  double user = 0, system = 0, softirq = 0, interrupt = 0, idle = 0;
+};
+
 /// What the ports did during the window of the group's first foreground test.
 struct PortUse {
   double seconds = 0;
   bool in_time = false;  ///< read close enough to the window's ends to make rates of
   std::map<std::string, experiments::PortCounters> ports;  ///< by label; differences
+  std::vector<CoreUse> cores;                              ///< the same time, by core
 };
 
 struct RunOutcome {

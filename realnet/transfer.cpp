@@ -20,6 +20,7 @@ void send_transfer(const TransferEnd& end, const ParentLine& parent, TransferRep
     case experiments::TestType::request_response:
       return send_requests(end, parent, report);
     default:
+      if (end.options.test->arrivals) return send_flows(end, parent, report);
       return send_stream(end, parent, report);
   }
 }
@@ -32,6 +33,7 @@ void receive_transfer(const TransferEnd& end, const ParentLine& parent, Transfer
     case experiments::TestType::request_response:
       return serve_requests(end, parent, report);
     default:
+      if (end.options.test->arrivals) return receive_flows(end, parent, report);
       return receive_stream(end, parent, report);
   }
 }
@@ -47,14 +49,18 @@ void report_intervals(std::span<const double> by_interval, Time step, ReceiverRe
 }
 
 bool ends_by_time(const experiments::Test& test) {
-  return !test.bytes && !test.transactions && test.writes.empty() && !test.background;
+  const bool by_volume =
+      test.bytes || (test.sizes && test.type == experiments::TestType::tcp_stream);
+  return (!by_volume || test.arrivals) && !test.transactions && test.writes.empty() &&
+         !test.background;
 }
 
 Window window_of(const experiments::Test& test, Time start) {
   Window window{start, start + test.omit, Time::never(), Time{}};
   if (ends_by_time(test)) window.to = start + test.duration;
   // About ten points; a point a second is what people expect of longer runs.
-  const Time tenth = test.bytes ? Time::milliseconds(100) : test.duration / 10;
+  const Time tenth =
+      !ends_by_time(test) && test.bytes ? Time::milliseconds(100) : test.duration / 10;
   window.step = std::clamp(tenth, Time::milliseconds(100), Time::seconds(1));
   return window;
 }
@@ -72,13 +78,13 @@ void settle(const TransferEnd& end) {
   }
 }
 
-double processor_seconds() {
+ProcessUse process_use() {
   rusage use{};
   checked(::getrusage(RUSAGE_SELF, &use), "getrusage");
   const auto seconds = [](const timeval& time) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
   };
-  return seconds(use.ru_utime) + seconds(use.ru_stime);
+  return {seconds(use.ru_utime), seconds(use.ru_stime), use.ru_nvcsw, use.ru_nivcsw};
 }
 
 }  // namespace linerate::realnet

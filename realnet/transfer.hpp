@@ -50,6 +50,8 @@ void receive_transfer(const TransferEnd& end, const ParentLine& parent, Transfer
 /// The same by type of test: those above choose among them.
 void send_stream(const TransferEnd& end, const ParentLine& parent, TransferReport& report);
 void receive_stream(const TransferEnd& end, const ParentLine& parent, TransferReport& report);
+void send_flows(const TransferEnd& end, const ParentLine& parent, TransferReport& report);
+void receive_flows(const TransferEnd& end, const ParentLine& parent, TransferReport& report);
 void send_datagrams(const TransferEnd& end, const ParentLine& parent, TransferReport& report);
 void receive_datagrams(const TransferEnd& end, const ParentLine& parent, TransferReport& report);
 void send_requests(const TransferEnd& end, const ParentLine& parent, TransferReport& report);
@@ -62,7 +64,14 @@ void report_intervals(std::span<const double> by_interval, Time step, ReceiverRe
 /// Moves this process to where `end` is: its namespace and its core.
 void settle(const TransferEnd& end);
 
-/// CPU time of this process so far, user and system, s.
-double processor_seconds();
+/// What this process has used so far.
+ProcessUse process_use();
+
+/// Notes what an end has used since `before`.
+template <class EndReport>
+void charge(const ProcessUse& before, EndReport& report) {
+  report.use = process_use() - before;
+  report.cpu = report.use.user + report.use.system;
+}
 
 }  // namespace linerate::realnet

@@ -123,6 +123,7 @@ class TestBuilder {
   void check_length() {
     if (!test_.arrivals) exclusive("bytes", "duration");
     if (!test_.arrivals) exclusive("bytes", "omit");
+    if (test_.verify) exclusive("truncate", "verify");
     exclusive("transactions", "duration");
     exclusive("transactions", "omit");
     if (is(kFile) && !test_.bytes)

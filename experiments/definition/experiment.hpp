@@ -465,6 +465,7 @@ struct Test {
   int priority = 0;               ///< class of service of what both ends send, 0 to 7
   bool zero_copy = false;
   bool truncate = false;
+  bool verify = false;            ///< every byte is checked at the receiver (measure)
   std::optional<int> core;        ///< both ends are pinned to this core
   std::optional<double> cpu_quota;  ///< share of a core each program may use in every 100 ms
   Clock clock = Clock::standard;

@@ -102,6 +102,7 @@ void describe(V& v, TestSpec& spec) {
     FieldRule{.high = 7});
   v("zero_copy", s.zero_copy, "MSG_ZEROCOPY");
   v("truncate", s.truncate, "MSG_TRUNC: the receiver does not copy");
+  v("verify", s.verify, "measure: every byte is checked at the receiver, which costs it time");
   v.group("cpu", "where the programs run", [&](auto& inner) {
     inner("core", s.core, "both ends are pinned to this core", FieldRule{.high = 4095});
     inner("quota", s.cpu_quota, "share of a core that each program may use in every 100 ms",
@@ -178,6 +179,7 @@ inline constexpr KeyOfTypes kKeysOfTypes[] = {
     {"ip", kTcp | kFile | kUdp | kRpc},
     {"zero_copy", kTcp | kUdp},
     {"truncate", kTcp | kRpc},
+    {"verify", kTcp | kUdp | kRaw},
     {"clock", kTcp | kFile},
     {"close", kTcp},
     {"programs", kFile},

@@ -1,7 +1,7 @@
+#include "realnet/traffic/datagram_io.hpp"
+
 #include <sys/socket.h>
 #include <time.h>
-
-#include "realnet/traffic/datagram_io.hpp"
 
 namespace linerate::realnet {
 namespace {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "realnet/report.hpp"
+#include "realnet/traffic/stream_pattern.hpp"
 #include "realnet/transfer.hpp"
 #include "sim/units.hpp"
 
@@ -33,6 +34,18 @@ struct DatagramStamp {
   }
 };
 static_assert(sizeof(DatagramStamp) == 16);
+
+/// Writes what a datagram of `size` bytes carries behind its stamp, if it is to be verified.
+inline void fill_payload(char* datagram, std::int64_t size, const DatagramStamp& stamp) {
+  constexpr auto kStamp = static_cast<std::int64_t>(sizeof(DatagramStamp));
+  StreamPattern(stamp.flow()).fill(datagram + kStamp, size - kStamp, stamp.ordinal() << 16);
+}
+/// Whether it still does.
+inline bool payload_intact(const char* datagram, std::int64_t size, const DatagramStamp& stamp) {
+  constexpr auto kStamp = static_cast<std::int64_t>(sizeof(DatagramStamp));
+  return !StreamPattern(stamp.flow())
+              .first_difference(datagram + kStamp, size - kStamp, stamp.ordinal() << 16);
+}
 
 struct Datagram {
   int flow = 0;
@@ -62,6 +75,7 @@ struct Arrival {
   DatagramStamp stamp;
   Time at;  ///< the kernel had it
   Bytes size;
+  bool intact = true;  ///< with `verify`: its payload is what was sent
 };
 
 class Collector {
@@ -84,9 +98,9 @@ std::unique_ptr<Transmitter> transmit_udp(const TransferEnd& end, const Transfer
 std::unique_ptr<Collector> collect_frames(const TransferEnd& end, TransferReport& report);
 std::unique_ptr<Transmitter> transmit_frames(const TransferEnd& end, const TransferReport& report);
 
-/// Lets a socket have so much under way that queues in the network do not hold it back: over virtual
-/// links a packet counts against its sender's buffer until it has left the last queue, which no real
-/// device's queue could bring about.
+/// Lets a socket have so much under way that queues in the network do not hold it back: over
+/// virtual links a packet counts against its sender's buffer until it has left the last queue,
+/// which no real device's queue could bring about.
 void unbind_from_queues(const FileDescriptor& socket);
 
 /// From the clock of kernel timestamps (CLOCK_REALTIME) to CLOCK_MONOTONIC.

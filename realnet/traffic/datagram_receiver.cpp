@@ -1,6 +1,9 @@
 // Receives datagrams or frames until all have come, or nothing more does.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
+#include <stdexcept>
 
 #include "realnet/traffic/datagram_io.hpp"
 #include "realnet/traffic/datagram_tally.hpp"
@@ -31,6 +34,11 @@ class DatagramReceiver {
       if (!arrivals.empty() || sent < 0) quiet_since = now;
       report_.received.store(tally_.bytes(), std::memory_order_relaxed);
       if (sent >= 0 && (tally_.received() >= sent || now - quiet_since > patience)) break;
+    }
+    if (tally_.altered() > 0) {
+      throw std::runtime_error(
+          fmt::format("verify: {} of {} that arrived had been altered on the way", tally_.altered(),
+                      tally_.received()));
     }
     fill(window);
   }
@@ -68,9 +76,9 @@ void receive_datagrams(const TransferEnd& end, const ParentLine& parent, Transfe
   parent.say(kConnected);
   parent.wait_for_go();
   const Window window = window_of(*end.options.test, Time::picoseconds(report.start));
-  const double processor_before = processor_seconds();
+  const ProcessUse before = process_use();
   receiver->run(window);
-  report.receiver.cpu = processor_seconds() - processor_before;
+  charge(before, report.receiver);
   parent.say(kDone);
 }
 

@@ -146,10 +146,10 @@ void send_datagrams(const TransferEnd& end, const ParentLine& parent, TransferRe
   parent.say(kConnected);
   parent.wait_for_go();
   const Window window = window_of(*end.options.test, Time::picoseconds(report.start));
-  const double processor_before = processor_seconds();
+  const ProcessUse before = process_use();
   sleep_until(window.start - Time::milliseconds(1));
   sender->run(window);
-  report.sender.cpu = processor_seconds() - processor_before;
+  charge(before, report.sender);
   report.sent = report.sender.datagrams.sent;
   parent.say(kDone);
 }

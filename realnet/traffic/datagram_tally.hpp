@@ -67,6 +67,7 @@ class DatagramTally {
       return;
     }
     if (behind) ++counts_.reordered;
+    if (!arrival.intact) ++altered_;
     ++counts_.received;
     bytes_ += arrival.size.count();
     const Time transit = arrival.at - Time::nanoseconds(arrival.stamp.sent);
@@ -85,6 +86,8 @@ class DatagramTally {
 
   std::int64_t received() const { return counts_.received; }
   std::int64_t bytes() const { return bytes_; }
+  /// Datagrams whose payload is not what was sent; with `verify` alone.
+  std::int64_t altered() const { return altered_; }
   Time first() const { return first_; }
   Time last() const { return last_; }
   /// Everything but `overflows` and `method`.
@@ -149,7 +152,7 @@ class DatagramTally {
   std::vector<Flow> flows_;
   DatagramsReceived counts_{};
   std::vector<double> interval_bytes_;
-  std::int64_t bytes_ = 0;
+  std::int64_t bytes_ = 0, altered_ = 0;
   Time first_ = Time::never(), last_;
   Time early_least_ = Time::never(), late_least_ = Time::never();
 };

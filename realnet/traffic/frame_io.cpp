@@ -41,9 +41,9 @@ FileDescriptor packet_socket(std::uint16_t protocol) {
 
 int index_of(const std::string& interface) {
   if (interface.empty()) throw std::runtime_error("raw frames need an interface of the experiment");
-  return checked(static_cast<int>(::if_nametoindex(interface.c_str())) - 1,
-                 "find interface " + interface) +
-         1;
+  const unsigned index = ::if_nametoindex(interface.c_str());
+  if (index == 0) throw_errno("find interface " + interface);
+  return static_cast<int>(index);
 }
 
 HardwareAddress address_of(const FileDescriptor& socket, const std::string& interface) {
@@ -76,9 +76,12 @@ std::array<std::uint8_t, kHeaderSize> header_of(const HardwareAddress& to,
 }
 
 /// Puts a frame's stamp behind the header that stands in `frame` already.
-void stamp_frame(std::uint8_t* frame, const Datagram& datagram) {
+void stamp_frame(std::uint8_t* frame, const Datagram& datagram, bool verify) {
   const DatagramStamp stamp = DatagramStamp::of(datagram.flow, datagram.ordinal, monotonic_now());
   std::memcpy(frame + kHeaderSize, &stamp, sizeof stamp);
+  if (!verify) return;
+  const std::int64_t payload = (datagram.size - kFcs).count() - std::int64_t{kHeaderSize};
+  fill_payload(reinterpret_cast<char*>(frame + kHeaderSize), payload, stamp);
 }
 
 /// What stays of a frame when hardware adds the check sequence.
@@ -89,7 +92,9 @@ std::size_t given_size(const Datagram& datagram) {
 class PacketTransmitter : public Transmitter {
  public:
   PacketTransmitter(const TransferEnd& end, const TransferReport& report)
-      : socket_(packet_socket(0)), buffer_(kDatagramBatch * kMostFrame) {
+      : socket_(packet_socket(0)),
+        buffer_(kDatagramBatch * kMostFrame),
+        verify_(end.options.test->verify) {
     const int interface = index_of(end.place.interface);
     bind_to(socket_, interface, 0);
     unbind_from_queues(socket_);
@@ -109,7 +114,7 @@ class PacketTransmitter : public Transmitter {
   std::size_t send(std::span<const Datagram> batch) override {
     for (std::size_t i = 0; i < batch.size(); ++i) {
       std::uint8_t* frame = &buffer_[i * kMostFrame];
-      stamp_frame(frame, batch[i]);
+      stamp_frame(frame, batch[i], verify_);
       parts_[i] = {frame, given_size(batch[i])};
     }
     ++calls_;
@@ -131,14 +136,14 @@ class PacketTransmitter : public Transmitter {
   std::vector<std::uint8_t> buffer_;
   std::array<mmsghdr, kDatagramBatch> messages_{};
   std::array<iovec, kDatagramBatch> parts_{};
-  bool bypasses_ = false;
+  bool bypasses_ = false, verify_;
 };
 
 /// Hands frames to the driver through a ring in shared memory (AF_XDP, copy mode).
 class XdpTransmitter : public Transmitter {
  public:
   XdpTransmitter(const TransferEnd& end, const TransferReport& report)
-      : ring_(index_of(end.place.interface)) {
+      : ring_(index_of(end.place.interface)), verify_(end.options.test->verify) {
     const auto header =
         header_of(report.hardware_address, address_of(packet_socket(0), end.place.interface));
     for (std::uint32_t i = 0; i < XdpTransmitRing::kFrames; ++i) {
@@ -149,7 +154,7 @@ class XdpTransmitter : public Transmitter {
   std::size_t send(std::span<const Datagram> batch) override {
     const std::size_t count = std::min<std::size_t>(batch.size(), ring_.room());
     for (std::size_t i = 0; i < count; ++i) {
-      stamp_frame(ring_.next_frame(), batch[i]);
+      stamp_frame(ring_.next_frame(), batch[i], verify_);
       ring_.push(given_size(batch[i]));
     }
     ++calls_;
@@ -166,12 +171,14 @@ class XdpTransmitter : public Transmitter {
 
  private:
   XdpTransmitRing ring_;
+  bool verify_;
 };
 
 /// A ring of blocks that the kernel fills with frames of our type.
 class RingCollector : public Collector {
  public:
-  RingCollector(const TransferEnd& end, TransferReport& report) : socket_(packet_socket(0)) {
+  RingCollector(const TransferEnd& end, TransferReport& report)
+      : socket_(packet_socket(0)), verify_(end.options.test->verify) {
     const int interface = index_of(end.place.interface);
     report.hardware_address = address_of(socket_, end.place.interface);
     const int version = TPACKET_V3;
@@ -256,10 +263,16 @@ class RingCollector : public Collector {
                 sizeof arrival.stamp);
     arrival.at = clock_.monotonic(Time::seconds(frame.tp_sec) + Time::nanoseconds(frame.tp_nsec));
     arrival.size = Bytes(frame.tp_len) + kFcs;
+    if (verify_) {
+      const auto* payload = reinterpret_cast<const char*>(&frame) + frame.tp_mac + kHeaderSize;
+      arrival.intact = payload_intact(
+          payload, std::int64_t{frame.tp_snaplen} - std::int64_t{kHeaderSize}, arrival.stamp);
+    }
     arrivals_.push_back(arrival);
   }
 
   FileDescriptor socket_;
+  bool verify_;
   TimestampClock clock_;
   std::uint8_t* ring_ = nullptr;
   std::uint32_t next_ = 0;

@@ -259,11 +259,11 @@ void send_requests(const TransferEnd& end, const ParentLine& parent, TransferRep
   parent.say(kConnected);
   parent.wait_for_go();
   const Window window = window_of(*end.options.test, Time::picoseconds(report.start));
-  const double processor_before = processor_seconds();
+  const ProcessUse before = process_use();
   for (const auto& requester : requesters) requester->start(window);
   watch_requests(requesters, report);
   for (const auto& requester : requesters) requester->join();
-  report.sender.cpu = processor_seconds() - processor_before;
+  charge(before, report.sender);
   for (const auto& requester : requesters) {
     if (requester->failure() == 0 || report.stop) continue;
     errno = requester->failure();

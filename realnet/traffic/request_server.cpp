@@ -94,13 +94,13 @@ void serve_requests(const TransferEnd& end, const ParentLine& parent, TransferRe
   }
   parent.say(kConnected);
   parent.wait_for_go();
-  const double processor_before = processor_seconds();
+  const ProcessUse before = process_use();
   std::vector<std::unique_ptr<FlowResponder>> responders;
   for (int flow = 0; flow < end.options.test->flows; ++flow) {
     responders.push_back(std::make_unique<FlowResponder>(std::move(sockets[flow]), end, flow));
   }
   for (const auto& responder : responders) responder->join();
-  report.receiver.cpu = processor_seconds() - processor_before;
+  charge(before, report.receiver);
   for (const auto& responder : responders) {
     report.receiver.calls += responder->calls();
     report.receiver.bytes += responder->bytes();

@@ -114,7 +114,8 @@ void add_datagram_notes(const Repeat& repeat, const DatagramSums& sums, TestResu
                                      first.receiver.datagrams.method.data()));
   if (static_cast<double>(sums.sent) < kInTime * static_cast<double>(sums.due)) {
     result.notes.push_back(fmt::format(
-        "generator-limited: the sender handed over {} of {} that were due", sums.sent, sums.due));
+        "inconclusive: generator-limited: the sender handed over {} of {} that were due", sums.sent,
+        sums.due));
   }
   if (sums.refused > 0) {
     result.notes.push_back(
@@ -148,6 +149,53 @@ std::vector<experiments::Interval> goodput_intervals(const Repeat& repeat) {
 }
 
 }  // namespace
+
+void add_spans(const std::string& name, const LatencyHistogram& spans, Samples& samples) {
+  if (spans.count() == 0) return;
+  samples.add(name + ".mean", "s", Better::lower, spans.mean().seconds());
+  samples.add(name + ".p50", "s", Better::lower, spans.percentile(0.5).seconds());
+  samples.add(name + ".p99", "s", Better::lower, spans.percentile(0.99).seconds());
+}
+
+TestResult flows_result(const Experiment& experiment, const LabPlan& plan, const Test&,
+                        const std::vector<Repeat>& repeats) {
+  TestResult result;
+  Samples samples;
+  for (const Repeat& repeat : repeats) {
+    double goodput = 0, flows = 0, sender = 0, receiver = 0;
+    const auto all = std::make_unique<FlowsCompleted>();
+    for (const TransferOutcome& transfer : repeat.transfers) {
+      const FlowsCompleted& done = transfer.sender.flows;
+      const double seconds = (done.last_read - transfer.start).seconds();
+      if (done.flows > 0 && seconds > 0) goodput += static_cast<double>(done.bytes) * 8 / seconds;
+      flows += static_cast<double>(done.flows);
+      sender += transfer.sender.cpu;
+      receiver += transfer.receiver.cpu;
+      all->elapsed.add(done.elapsed);
+      all->small.add(done.small);
+      all->medium.add(done.medium);
+      all->large.add(done.large);
+      all->lateness.add(done.lateness);
+    }
+    samples.add("goodput", "bit/s", Better::higher, goodput);
+    samples.add("flows", "count", Better::neither, flows);
+    samples.add("sender.cpu", "s", Better::lower, sender);
+    samples.add("receiver.cpu", "s", Better::lower, receiver);
+    add_spans("flow_elapsed", all->elapsed, samples);
+    add_spans("flow_elapsed.small", all->small, samples);
+    add_spans("flow_elapsed.medium", all->medium, samples);
+    add_spans("flow_elapsed.large", all->large, samples);
+    if (all->lateness.count() > 0) {
+      samples.add("sender.lateness.p99", "s", Better::lower,
+                  all->lateness.percentile(0.99).seconds());
+    }
+  }
+  result.figures = samples.figures();
+  result.ports = repeats.front().use.ports;
+  add_link_limits(experiment, plan, repeats.front().use, result.limits);
+  rank_limits(result.limits);
+  return result;
+}
 
 TestResult datagram_result(const Experiment& experiment, const LabPlan& plan, const Test& test,
                            const std::vector<Repeat>& repeats) {

@@ -58,6 +58,7 @@ class UdpTransmitter : public Transmitter {
   char* place(const Datagram& datagram, std::size_t offset) {
     const DatagramStamp stamp = DatagramStamp::of(datagram.flow, datagram.ordinal, monotonic_now());
     std::memcpy(&buffer_[offset], &stamp, sizeof stamp);
+    if (test_.verify) fill_payload(&buffer_[offset], datagram.size.count(), stamp);
     return &buffer_[offset];
   }
 
@@ -104,7 +105,7 @@ class UdpTransmitter : public Transmitter {
 class UdpCollector : public Collector {
  public:
   UdpCollector(const TransferEnd& end, TransferReport& report)
-      : socket_(listen_udp(end.place.address, end.options)) {
+      : socket_(listen_udp(end.place.address, end.options)), verify_(end.options.test->verify) {
     report.port = local_port(socket_);
     const experiments::Test& test = *end.options.test;
     if (!test.receive_buffer) {
@@ -159,6 +160,10 @@ class UdpCollector : public Collector {
     Arrival arrival;
     std::memcpy(&arrival.stamp, &buffer_[place * kMostPayload], sizeof arrival.stamp);
     arrival.size = Bytes(message.msg_len);
+    if (verify_) {
+      arrival.intact =
+          payload_intact(&buffer_[place * kMostPayload], message.msg_len, arrival.stamp);
+    }
     for (cmsghdr* control = CMSG_FIRSTHDR(&message.msg_hdr); control != nullptr;
          control = CMSG_NXTHDR(&message.msg_hdr, control)) {
       if (control->cmsg_level != SOL_SOCKET) continue;
@@ -177,6 +182,7 @@ class UdpCollector : public Collector {
   }
 
   FileDescriptor socket_;
+  bool verify_;
   TimestampClock clock_;
   std::vector<char> buffer_;
   std::array<mmsghdr, kDatagramBatch> messages_{};

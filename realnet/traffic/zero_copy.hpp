@@ -1,0 +1,31 @@
+// Writes whose pages the kernel sends from (Linux, Documentation/networking/msg_zerocopy.rst).
+#pragma once
+
+#include <cstdint>
+
+#include "realnet/system.hpp"
+
+namespace linerate::realnet {
+
+/// Takes back what a socket has sent with MSG_ZEROCOPY, so that the kernel goes on lending.
+class ZeroCopy {
+ public:
+  /// Turns it on for `socket`, which must outlive this. Throws std::system_error.
+  explicit ZeroCopy(const FileDescriptor& socket);
+
+  /// What has come back, without waiting.
+  void take();
+  /// Waits until something comes back, at most 10 ms.
+  void wait();
+
+  std::int64_t zero_copied() const { return zero_copied_; }
+  /// Writes the kernel copied all the same, as it does on the loopback interface and on a way to a
+  /// socket of the same machine.
+  std::int64_t copied() const { return copied_; }
+
+ private:
+  const FileDescriptor* socket_;
+  std::int64_t zero_copied_ = 0, copied_ = 0;
+};
+
+}  // namespace linerate::realnet
