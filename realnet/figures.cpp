@@ -53,7 +53,6 @@ double elapsed(const Test& test, const TransferOutcome& transfer) {
     case Clock::lftp:
       return client_elapsed(test, transfer);
     case Clock::standard:
-    case Clock::lftp:  // of file transfers
       break;
   }
   // As a capture would tell it: from the first SYN until everything has arrived.
@@ -70,7 +69,6 @@ Span span_of(const Test& test, const TransferOutcome& transfer) {
     case Clock::lftp:
       return {client_elapsed(test, transfer), static_cast<double>(receiver.bytes)};
     case Clock::standard:
-    case Clock::lftp:  // of file transfers
       break;
   }
   if (test.bytes || test.sizes || !test.writes.empty()) {
