@@ -134,7 +134,7 @@ class LabBuilder {
 void build_lab(BuildContext& context) {
   context.experiment.lab = context.spec.lab;
   context.experiment.lab_hosts = context.spec.lab_hosts;
-  context.experiment.lab_configure = context.spec.lab_configure;
+  context.experiment.lab_configure = context.spec.lab_configure.value_or(LabConfigure::check);
   if (context.spec.lab == LabType::hosts) {
     if (context.read.diagnostics.touched("lab")) return;
     LabBuilder(context).build();

@@ -176,7 +176,7 @@ struct ExperimentSpec {
   LabType lab = LabType::netns;
   std::vector<LabHost> lab_hosts;
   std::vector<LabSwitch> lab_switches;
-  LabConfigure lab_configure = LabConfigure::check;
+  std::optional<LabConfigure> lab_configure;
 };
 
 }  // namespace linerate::experiments
