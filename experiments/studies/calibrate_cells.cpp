@@ -99,13 +99,6 @@ void weigh(CalibrationCell& cell, const Figure& figure, Backend backend,
   if (!(cell.error > 0)) cell.error = cell.unit == "count" ? 1 : 1e-6 * std::max(size, 1.0);
 }
 
-const Test* find_definition(const Experiment& experiment, const std::string& name) {
-  const std::string base = name.substr(0, name.find('['));
-  for (const Test& test : experiment.tests)
-    if (test.name == name || test.name == base) return &test;
-  return nullptr;
-}
-
 CellUse use_of(const CalibrationCell& cell, const TestResult& test,
                const CalibrationOptions& options) {
   const bool held = std::any_of(
@@ -134,7 +127,7 @@ void check_patterns(const std::vector<std::string>& patterns, const char* option
 void add_cells(const CalibrationData& set, std::size_t index, const CalibrationOptions& options,
                std::vector<CalibrationCell>& cells, std::vector<std::string>& notes) {
   for (const TestResult& test : set.result.tests) {
-    const Test* definition = find_definition(set.experiment, test.name);
+    const Test* definition = definition_of(set.experiment, test.name);
     if (definition == nullptr) {
       notes.push_back(fmt::format("{}: the experiment has no test {}", set.source, test.name));
       continue;
@@ -167,6 +160,13 @@ void add_cells(const CalibrationData& set, std::size_t index, const CalibrationO
 bool matches(const std::string& pattern, const std::string& name) {
   // "fwd[64B]" is a test of that name before it is a set of letters.
   return pattern == name || ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+const Test* definition_of(const Experiment& experiment, const std::string& name) {
+  const std::string base = name.substr(0, name.find('['));
+  for (const Test& test : experiment.tests)
+    if (test.name == name || test.name == base) return &test;
+  return nullptr;
 }
 
 double sampling_error(const Figure& figure) {

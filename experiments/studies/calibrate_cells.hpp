@@ -15,6 +15,10 @@ std::vector<CalibrationCell> calibration_cells(const std::vector<CalibrationData
                                                const CalibrationOptions& options,
                                                std::vector<std::string>& notes);
 
+/// The test of the experiment that a result's test, "fwd" or "fwd[64B]", comes from; nullptr if
+/// none.
+const Test* definition_of(const Experiment& experiment, const std::string& name);
+
 /// Standard error of a figure's median by its own samples, in its unit; 0 for a single sample.
 double sampling_error(const Figure& figure);
 

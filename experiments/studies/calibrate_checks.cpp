@@ -73,13 +73,6 @@ struct Operation {
   double value(double time) const { return rate ? scale / time : time; }
 };
 
-const Test* definition_of(const CalibrationCell& cell, const Experiment& experiment) {
-  const std::string base = cell.test.substr(0, cell.test.find('['));
-  for (const Test& test : experiment.tests)
-    if (test.name == cell.test || test.name == base) return &test;
-  return nullptr;
-}
-
 double frame_bytes(const CalibrationCell& cell, const Test& test) {
   const std::size_t open = cell.test.find('[');
   if (open != std::string::npos) return std::stod("0" + cell.test.substr(open + 1));
@@ -219,7 +212,7 @@ void add_null_models(CalibrationRuns& runs, const FittedModel& model,
   std::vector<std::optional<Operation>> operations;
   for (CalibrationCell& cell : cells) {
     const Result& result = runs.result(model.point, cell.data);
-    const Test* test = definition_of(cell, data[cell.data].experiment);
+    const Test* test = definition_of(data[cell.data].experiment, cell.test);
     add_wire(result, cell, *test, cell);
     operations.push_back(operation_of(cell, *test, payload_bits(result, cell, *test)));
     if (cell.use == CellUse::test) continue;

@@ -94,7 +94,7 @@ TEST_CASE("calibrate: what is wrong, where, and what to do") {
   };
   refused({data}, "--fit PATH=[LOWEST,HIGHEST]");
   refused({data, "--fit", "switches.s1.latency"}, "--fit needs PATH=[LOWEST,HIGHEST]");
-  refused({data, "--fit", "switches.s9.latency=[1us,1ms]"}, "did you mean");
+  refused({data, "--fit", "switches.s9.latency=[1us,1ms]"}, "matches nothing");
   refused({data, "--fit", "switches.s1.latency=[1us,1furlong]"}, "is no quantity");
   refused({data, "--fit", "links.left.delay=[1us,1ms]", "-o", folder.path("p.yaml")},
           "no part of a host's or a switch's profile");
