@@ -17,12 +17,12 @@ namespace linerate::cli {
 void model_options(boost::program_options::options_description_easy_init add) {
   add("model-runs", boost::program_options::value<std::string>()->value_name("N"),
       "simulations more, at values drawn from the `within` of parameters, for the 95 % interval of "
-      "the model; 39 unless given, 0: none");
+      "the model; unless given 39, but none where only the catalog has intervals; 0: none");
 }
 
-int model_runs(const Invocation& invocation) {
+int model_runs(const Invocation& invocation, const experiments::Experiment& experiment) {
   const std::string text = invocation.text("model-runs");
-  if (text.empty()) return experiments::kModelRuns;
+  if (text.empty()) return experiments::states_intervals(experiment) ? experiments::kModelRuns : 0;
   int runs = 0;
   const char* end = text.data() + text.size();
   const auto [stopped, error] = std::from_chars(text.data(), end, runs);

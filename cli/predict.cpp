@@ -17,7 +17,7 @@ ExitCode run_predict(const Invocation& invocation) {
   const experiments::Experiment experiment = load(invocation.arguments[0], invocation);
   invocation.console.warn(experiments::lint(experiment));
   CaptureFolder captures(invocation, experiment);
-  const int runs = model_runs(invocation);
+  const int runs = model_runs(invocation, experiment);
   experiments::Result result = predict(experiment, invocation.console, captures.options());
   add_model_intervals(experiment, runs, invocation.console, result);
   // The result first: a disk that fills up with captures must not cost it.

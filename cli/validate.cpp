@@ -54,7 +54,7 @@ ExitCode run_validate(const Invocation& invocation) {
   console.warn(experiments::lint(experiment));
 
   CaptureFolder captures(invocation, experiment);
-  const int runs = model_runs(invocation);
+  const int runs = model_runs(invocation, experiment);
   Result predicted = predict(experiment, console, captures.options());
   captures.keep();
   add_model_intervals(experiment, runs, console, predicted);

@@ -131,6 +131,17 @@ std::vector<UncertainParameter> uncertain_parameters(const Experiment& experimen
   return parameters;
 }
 
+bool states_intervals(const Experiment& experiment) {
+  bool stated = false;
+  visit_intervals(ResolvedNode::parse(experiment.resolved), "",
+                  [&](const std::string& path, const ResolvedNode&) {
+                    const auto origin = experiment.origins.find(path);
+                    stated = stated || (origin != experiment.origins.end() &&
+                                        !origin->second.source.starts_with("catalog "));
+                  });
+  return stated;
+}
+
 void add_model_intervals(const Experiment& experiment, Result& result, const Runner& runner,
                          int runs, unsigned threads) {
   const std::vector<UncertainParameter> parameters = uncertain_parameters(experiment);

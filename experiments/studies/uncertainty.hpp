@@ -23,6 +23,10 @@ struct UncertainParameter {
 /// out.
 std::vector<UncertainParameter> uncertain_parameters(const Experiment& experiment);
 
+/// Whether the experiment itself or a file of ./profiles states an interval, and not only entries
+/// of the catalog, whose numbers are priors for everybody.
+bool states_intervals(const Experiment& experiment);
+
 /// So many runs that the least and the largest of them enclose 95 % of all: (n - 1) / (n + 1).
 inline constexpr int kModelRuns = 39;
 

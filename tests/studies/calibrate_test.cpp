@@ -272,6 +272,8 @@ TEST_CASE("uncertain parameters that share a line of a profile vary together") {
   CHECK(parameters[0].quantile(0.975) == Approx(40e6));
   CHECK(parameters[1].quantile(0.001) == 0);  // nothing beyond the bounds
 
+  CHECK(states_intervals(shared));
+
   // One parameter: the figure's interval is what its two bounds give.
   Result result = runner(false)(shared);
   const Experiment one = varied(shared, {"links.left.delay=1us"});
