@@ -57,7 +57,9 @@ def make_pair():
         run(["ip", "-n", namespace, "address", "add", f"{address}/24", "dev", device])
         run(["ip", "-n", namespace, "link", "set", device, "up"])
         run(["ip", "-n", namespace, "link", "set", "lo", "up"])
-        run(inside(namespace, ["sysctl", "-qw", "net.ipv4.tcp_congestion_control=reno"]))
+        # A lab is new for every run: what one connection learnt must not help the next here either.
+        run(inside(namespace, ["sysctl", "-qw", "net.ipv4.tcp_congestion_control=reno",
+                               "net.ipv4.tcp_no_metrics_save=1"]))
     time.sleep(0.5)
 
 
@@ -155,6 +157,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--only", choices=["tcp", "frames"])
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="of writes")
     options = parser.parse_args()
     if os.geteuid() != 0:
         sys.exit("bench/engines.py: needs root to make network namespaces")
@@ -164,7 +167,7 @@ def main():
     try:
         make_pair()
         if options.only != "frames":
-            compare(options, "tcp", SIZES,
+            compare(options, "tcp", options.sizes,
                     {"linerate": tcp_linerate, "iperf3": tcp_iperf3, "nuttcp": tcp_nuttcp})
         if options.only != "tcp":
             compare(options, "frames", FRAMES, {"linerate": frames_linerate, "trafgen": frames_trafgen})

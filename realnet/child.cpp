@@ -13,6 +13,8 @@
 #include <string>
 #include <system_error>
 
+#include "realnet/traffic/cpu_quota.hpp"
+
 namespace linerate::realnet {
 namespace {
 
@@ -99,6 +101,7 @@ Child::~Child() {
   ::kill(process_, SIGKILL);
   while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
   }
+  remove_quotas(process_);
 }
 
 void Child::go() const {

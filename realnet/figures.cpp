@@ -139,6 +139,14 @@ void add_costs(const Repeat& repeat, Samples& samples) {
   samples.add("sender.calls", "count", Better::neither, sends);
   samples.add("receiver.calls", "count", Better::neither, reads);
   samples.add("retransmits", "count", Better::lower, retransmits);
+  double reading = 0, writing = 0;
+  for (const auto& transfer : repeat.transfers) {
+    reading += transfer.sender.file_seconds;
+    writing += transfer.receiver.file_seconds;
+  }
+  if (writing == 0) return;
+  samples.add("sender.file_time", "s", Better::lower, reading);
+  samples.add("receiver.file_time", "s", Better::lower, writing);
 }
 
 /// What a NIC has sent in the window, bit/s; nothing where nobody counts.
@@ -235,6 +243,15 @@ std::vector<experiments::Limit> limits_of(const Experiment& experiment, const La
   // The kernel's third state: data in flight and nothing else in the way.
   blocked("congestion window or path", busy - window - buffer,
           "tcpi_busy_time - tcpi_rwnd_limited - tcpi_sndbuf_limited");
+  double reading = 0, writing = 0;
+  for (const auto& transfer : repeat.transfers) {
+    reading += transfer.sender.file_seconds;
+    writing += transfer.receiver.file_seconds;
+  }
+  if (writing > 0) {
+    blocked("file that is read", reading, "in read()");
+    blocked("file that is written", writing, "in write()");
+  }
   add_link_limits(experiment, plan, repeat.use, limits);
   rank_limits(limits);
   return limits;

@@ -135,6 +135,12 @@ class Measurement {
     }
     for (auto& size : done) {
       size.notes.push_back("frames went from " + tester.method());
+      if (tester.repeated() > 0) {
+        size.notes.push_back(
+            fmt::format("{} trials of the search were run again: frames were lost after the "
+                        "generator had been late",
+                        tester.repeated()));
+      }
       note_missing(test, size);
       result.tests.push_back(std::move(size));
     }

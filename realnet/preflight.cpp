@@ -92,7 +92,8 @@ void check_test(const Test& test) {
 
 /// Whether connections are made.
 bool connects(const Test& test) {
-  return test.type == TestType::tcp_stream || test.type == TestType::request_response;
+  return test.type == TestType::tcp_stream || test.type == TestType::file_transfer ||
+         test.type == TestType::request_response;
 }
 
 /// What senders may use: all the kernel has with CAP_NET_ADMIN, else only what it allows everyone.

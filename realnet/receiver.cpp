@@ -6,10 +6,12 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "realnet/traffic/stream_pattern.hpp"
+#include "realnet/traffic/transfer_file.hpp"
 #include "realnet/transfer.hpp"
 
 namespace linerate::realnet {
@@ -19,7 +21,9 @@ namespace {
 class FlowReader {
  public:
   FlowReader(FileDescriptor socket, const experiments::Test& test, int flow)
-      : socket_(std::move(socket)), test_(test), pattern_(flow), buffer_(test.read.count()) {}
+      : socket_(std::move(socket)), test_(test), pattern_(flow), buffer_(test.read.count()) {
+    if (test_.type == experiments::TestType::file_transfer) file_ = TransferFile::to_write();
+  }
 
   void start(const Window& window) {
     clock_.emplace(window);
@@ -35,6 +39,7 @@ class FlowReader {
   bool done() const { return done_.load(std::memory_order_acquire); }
   Time ended() const { return ended_; }
   int failure() const { return failure_; }  ///< errno, or 0
+  const std::optional<TransferFile>& file() const { return file_; }
   /// The first byte that was not what had been written; with `verify` alone.
   std::optional<std::int64_t> wrong_at() const { return wrong_at_; }
 
@@ -52,6 +57,7 @@ class FlowReader {
           wrong_at_ = pattern_.first_difference(buffer_.data(), size, bytes());
         }
         count(size);
+        if (file_ && !write_file(size)) break;
       } else if (size == 0) {
         break;
       } else if (errno != EINTR) {
@@ -63,6 +69,16 @@ class FlowReader {
     ended_ = monotonic_now();
     clock_->finish(ended_);
     done_.store(true, std::memory_order_release);
+  }
+
+  bool write_file(ssize_t size) {
+    try {
+      file_->write(buffer_.data(), static_cast<std::size_t>(size));
+      return true;
+    } catch (const std::system_error& error) {  // this is a thread
+      failure_ = error.code().value();
+      return false;
+    }
   }
 
   /// Single writer: loads and stores suffice.
@@ -85,6 +101,7 @@ class FlowReader {
   const experiments::Test& test_;
   StreamPattern pattern_;
   std::optional<std::int64_t> wrong_at_;
+  std::optional<TransferFile> file_;
   std::vector<char> buffer_;  // here, so that it is mapped before the clock runs
   Window window_;
   std::optional<ReadClock> clock_;
@@ -135,6 +152,8 @@ void report_flows(const Readers& readers, ReceiverReport& report) {
     report.first_byte = std::min(report.first_byte, readers[i]->clock().first_read());
     report.last_byte = std::max(report.last_byte, readers[i]->clock().last_read());
     report.ended = std::max(report.ended, readers[i]->ended());
+    if (const auto& file = readers[i]->file())
+      report.file_seconds += file->seconds() / static_cast<double>(readers.size());
     report.flow_ended[i] = readers[i]->clock().last_read();
   }
   report.calls = sum(readers, &FlowReader::calls);

@@ -99,6 +99,7 @@ struct SenderReport {
   int intervals = 0;
   std::array<SenderSample, kMostIntervals> samples;
   ProcessUse use;
+  double file_seconds = 0;       ///< in calls on the file that is sent, mean over flows
   std::int64_t zero_copied = 0;  ///< writes that were sent without a copy …
   std::int64_t copied = 0;       ///< … and those the kernel copied though it was asked not to
   DatagramsSent datagrams;
@@ -121,6 +122,7 @@ struct ReceiverReport {
   int intervals = 0;
   std::array<double, kMostIntervals> interval_bytes;  ///< read by the end of each, all flows
   ProcessUse use;
+  double file_seconds = 0;  ///< in calls on the file that is written, mean over flows
   DatagramsReceived datagrams;
 };
 

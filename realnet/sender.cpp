@@ -1,4 +1,3 @@
-#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 
@@ -6,12 +5,14 @@
 #include <cerrno>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 #include "experiments/definition/load.hpp"
 #include "realnet/traffic/stream_pattern.hpp"
 #include "realnet/traffic/tcp_state.hpp"
+#include "realnet/traffic/transfer_file.hpp"
 #include "realnet/traffic/wire_meter.hpp"
 #include "realnet/traffic/zero_copy.hpp"
 #include "realnet/transfer.hpp"
@@ -34,6 +35,8 @@ class FlowWriter {
         pattern_(flow),
         buffer_(largest_write(test_, volume_), 'x') {
     if (test_.zero_copy) completions_.emplace(socket_);
+    if (test_.type == experiments::TestType::file_transfer)
+      file_ = TransferFile::to_read(volume_.value_or(Bytes(0)));
   }
 
   void start(const Window& window) {
@@ -64,6 +67,7 @@ class FlowWriter {
   Time closed() const { return closed_; }   ///< the peer had read everything
   int failure() const { return failure_; }  ///< errno, or 0
   const std::optional<ZeroCopy>& completions() const { return completions_; }
+  const std::optional<TransferFile>& file() const { return file_; }
 
  private:
   static std::optional<Bytes> volume_of(const TransferEnd& end, int flow) {
@@ -82,6 +86,10 @@ class FlowWriter {
 
   /// One write(); false when the connection takes no more.
   bool write(std::int64_t size) {
+    if (file_ && !read_file(size)) return false;
+    // What the kernel still reads must not change under it.
+    while (test_.verify && completions_ && completions_->pending() > 0 && !stop_)
+      completions_->wait();
     if (test_.verify) pattern_.fill(buffer_.data(), size, bytes());
     const int flags = MSG_NOSIGNAL | (completions_ ? MSG_ZEROCOPY : 0);
     ssize_t taken = ::send(socket_.number(), buffer_.data(), size, flags);
@@ -90,7 +98,10 @@ class FlowWriter {
       completions_->wait();
       taken = ::send(socket_.number(), buffer_.data(), size, flags);
     }
-    if (completions_) completions_->take();
+    if (completions_) {
+      if (taken >= 0) completions_->lend();
+      completions_->take();
+    }
     if (taken < 0) {
       if (!cut_) failure_ = errno;
       return false;
@@ -99,6 +110,16 @@ class FlowWriter {
     calls_.store(calls() + 1, std::memory_order_relaxed);
     bytes_.store(bytes() + taken, std::memory_order_relaxed);
     return true;
+  }
+
+  bool read_file(std::int64_t size) {
+    try {
+      file_->read(buffer_.data(), static_cast<std::size_t>(size));
+      return true;
+    } catch (const std::system_error& error) {  // this is a thread
+      failure_ = error.code().value();
+      return false;
+    }
   }
 
   void write_back_to_back() {
@@ -140,6 +161,7 @@ class FlowWriter {
   StreamPattern pattern_;
   std::vector<char> buffer_;
   std::optional<ZeroCopy> completions_;
+  std::optional<TransferFile> file_;
   Window window_;
   std::thread thread_;
   std::atomic<bool> stop_{false}, cut_{false}, done_{false};
@@ -161,14 +183,14 @@ SenderSample sample(const Writers& writers) {
   SenderSample sample;
   const auto flows = static_cast<double>(writers.size());
   for (const auto& writer : writers) {
-    const tcp_info info = tcp_state(writer->socket());
-    sample.cwnd += info.tcpi_snd_cwnd / flows;
-    sample.srtt += info.tcpi_rtt * 1e-6 / flows;
-    sample.retransmits += info.tcpi_total_retrans;
-    sample.delivery_rate += static_cast<double>(info.tcpi_delivery_rate) * 8;
-    sample.busy += static_cast<double>(info.tcpi_busy_time) * 1e-6 / flows;
-    sample.receive_window_limited += static_cast<double>(info.tcpi_rwnd_limited) * 1e-6 / flows;
-    sample.send_buffer_limited += static_cast<double>(info.tcpi_sndbuf_limited) * 1e-6 / flows;
+    const TcpState state = tcp_state(writer->socket());
+    sample.cwnd += state.cwnd / flows;
+    sample.srtt += state.srtt / flows;
+    sample.retransmits += state.retransmits;
+    sample.delivery_rate += state.delivery_rate;
+    sample.busy += state.busy / flows;
+    sample.receive_window_limited += state.receive_window_limited / flows;
+    sample.send_buffer_limited += state.send_buffer_limited / flows;
   }
   return sample;
 }
@@ -250,15 +272,16 @@ class SenderWatch {
 void report_flows(const Writers& writers, SenderReport& report) {
   const auto flows = static_cast<double>(writers.size());
   for (const auto& writer : writers) {
-    const tcp_info info = tcp_state(writer->socket());
-    report.retransmits += info.tcpi_total_retrans;
-    report.busy += static_cast<double>(info.tcpi_busy_time) * 1e-6 / flows;
-    report.receive_window_limited += static_cast<double>(info.tcpi_rwnd_limited) * 1e-6 / flows;
-    report.send_buffer_limited += static_cast<double>(info.tcpi_sndbuf_limited) * 1e-6 / flows;
-    report.segment_size = info.tcpi_snd_mss;
-    report.timestamps = (info.tcpi_options & 1) != 0;  // TCPI_OPT_TIMESTAMPS
+    const TcpState state = tcp_state(writer->socket());
+    report.retransmits += static_cast<std::int64_t>(state.retransmits);
+    report.busy += state.busy / flows;
+    report.receive_window_limited += state.receive_window_limited / flows;
+    report.send_buffer_limited += state.send_buffer_limited / flows;
+    report.segment_size = state.segment_size;
+    report.timestamps = state.timestamps;
     report.ended = std::max(report.ended, writer->ended());
     report.closed = std::max(report.closed, writer->closed());
+    if (writer->file()) report.file_seconds += writer->file()->seconds() / flows;
     if (writer->completions()) {
       report.zero_copied += writer->completions()->zero_copied();
       report.copied += writer->completions()->copied();

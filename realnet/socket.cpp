@@ -2,8 +2,8 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
-#include <linux/tcp.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "realnet/traffic/cpu_quota.hpp"
+
 namespace linerate::realnet {
 
 sim::RandomStream stream_of(const TransferEnd& end, int flow, std::string_view purpose) {
@@ -49,8 +51,8 @@ void report_intervals(std::span<const double> by_interval, Time step, ReceiverRe
 }
 
 bool ends_by_time(const experiments::Test& test) {
-  const bool by_volume =
-      test.bytes || (test.sizes && test.type == experiments::TestType::tcp_stream);
+  const bool by_volume = test.bytes || test.type == experiments::TestType::file_transfer ||
+                         (test.sizes && test.type == experiments::TestType::tcp_stream);
   return (!by_volume || test.arrivals) && !test.transactions && test.writes.empty() &&
          !test.background;
 }
@@ -76,6 +78,7 @@ void settle(const TransferEnd& end) {
     checked(::sched_setaffinity(0, sizeof cores, &cores),
             "run on core " + std::to_string(*end.options.test->core));
   }
+  if (end.options.test->cpu_quota) join_quota(*end.options.test->cpu_quota);
 }
 
 ProcessUse process_use() {

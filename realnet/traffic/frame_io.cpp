@@ -5,6 +5,7 @@
 // development machine, ns of the sending thread a 64-byte frame: AF_XDP 1253, sendmmsg 1701,
 // TX_RING 1693 to 1930; so a TX_RING has no place between them. Receiving: a TPACKET_V3 ring, whose
 // blocks cost one wake-up for many frames and whose stamps are the kernel's.
+#include <linux/filter.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <linux/if_xdp.h>
@@ -22,17 +23,13 @@
 #include <vector>
 
 #include "realnet/traffic/datagram_io.hpp"
+#include "realnet/traffic/frame_addressing.hpp"
 #include "realnet/traffic/xdp_ring.hpp"
 
 namespace linerate::realnet {
 namespace {
 
-/// Local Experimental EtherType 1 (IEEE 802), never forwarded by mistake as something else.
-constexpr std::uint16_t kEtherType = 0x88b5;
 constexpr Bytes kFcs{4};
-constexpr std::size_t kHeaderSize = 14;
-
-using HardwareAddress = std::array<std::uint8_t, 6>;
 
 FileDescriptor packet_socket(std::uint16_t protocol) {
   return FileDescriptor(
@@ -64,24 +61,12 @@ void bind_to(const FileDescriptor& socket, int interface, std::uint16_t protocol
           "bind to interface");
 }
 
-/// Addresses and type of every frame of a test.
-std::array<std::uint8_t, kHeaderSize> header_of(const HardwareAddress& to,
-                                                const HardwareAddress& from) {
-  std::array<std::uint8_t, kHeaderSize> header;
-  std::copy(to.begin(), to.end(), header.begin());
-  std::copy(from.begin(), from.end(), header.begin() + 6);
-  header[12] = kEtherType >> 8;
-  header[13] = kEtherType & 0xff;
-  return header;
-}
-
-/// Puts a frame's stamp behind the header that stands in `frame` already.
-void stamp_frame(std::uint8_t* frame, const Datagram& datagram, bool verify) {
-  const DatagramStamp stamp = DatagramStamp::of(datagram.flow, datagram.ordinal, monotonic_now());
-  std::memcpy(frame + kHeaderSize, &stamp, sizeof stamp);
-  if (!verify) return;
-  const std::int64_t payload = (datagram.size - kFcs).count() - std::int64_t{kHeaderSize};
-  fill_payload(reinterpret_cast<char*>(frame + kHeaderSize), payload, stamp);
+/// How frames of `end` find their receiver.
+FrameAddressing addressing_of(const TransferEnd& end, const TransferReport& report) {
+  const HardwareAddress own = address_of(packet_socket(0), end.place.interface);
+  const std::string hop = next_hop(end);
+  if (hop.empty()) return FrameAddressing(report.hardware_address, own);
+  return FrameAddressing(end, hop, own);
 }
 
 /// What stays of a frame when hardware adds the check sequence.
@@ -89,12 +74,31 @@ std::size_t given_size(const Datagram& datagram) {
   return static_cast<std::size_t>((datagram.size - kFcs).count());
 }
 
+/// Writes frames as they go to an interface.
+class FrameWriter {
+ public:
+  FrameWriter(const TransferEnd& end, const TransferReport& report)
+      : addressing_(addressing_of(end, report)), verify_(end.options.test->verify) {}
+
+  void write(std::uint8_t* frame, const Datagram& datagram) const {
+    const std::size_t size = given_size(datagram), header = addressing_.header_size();
+    addressing_.write_header(frame, size);
+    const DatagramStamp stamp = DatagramStamp::of(datagram.flow, datagram.ordinal, monotonic_now());
+    std::memcpy(frame + header, &stamp, sizeof stamp);
+    if (!verify_) return;
+    fill_payload(reinterpret_cast<char*>(frame + header), static_cast<std::int64_t>(size - header),
+                 stamp);
+  }
+
+ private:
+  FrameAddressing addressing_;
+  bool verify_;
+};
+
 class PacketTransmitter : public Transmitter {
  public:
   PacketTransmitter(const TransferEnd& end, const TransferReport& report)
-      : socket_(packet_socket(0)),
-        buffer_(kDatagramBatch * kMostFrame),
-        verify_(end.options.test->verify) {
+      : socket_(packet_socket(0)), buffer_(kDatagramBatch * kMostFrame), writer_(end, report) {
     const int interface = index_of(end.place.interface);
     bind_to(socket_, interface, 0);
     unbind_from_queues(socket_);
@@ -102,10 +106,7 @@ class PacketTransmitter : public Transmitter {
     const int bypass = end.place.device.empty() ? 1 : 0;
     bypasses_ = bypass != 0 && ::setsockopt(socket_.number(), SOL_PACKET, PACKET_QDISC_BYPASS,
                                             &bypass, sizeof bypass) == 0;
-    const auto header =
-        header_of(report.hardware_address, address_of(socket_, end.place.interface));
     for (std::size_t i = 0; i < kDatagramBatch; ++i) {
-      std::copy(header.begin(), header.end(), &buffer_[i * kMostFrame]);
       messages_[i].msg_hdr.msg_iov = &parts_[i];
       messages_[i].msg_hdr.msg_iovlen = 1;
     }
@@ -114,7 +115,7 @@ class PacketTransmitter : public Transmitter {
   std::size_t send(std::span<const Datagram> batch) override {
     for (std::size_t i = 0; i < batch.size(); ++i) {
       std::uint8_t* frame = &buffer_[i * kMostFrame];
-      stamp_frame(frame, batch[i], verify_);
+      writer_.write(frame, batch[i]);
       parts_[i] = {frame, given_size(batch[i])};
     }
     ++calls_;
@@ -136,25 +137,20 @@ class PacketTransmitter : public Transmitter {
   std::vector<std::uint8_t> buffer_;
   std::array<mmsghdr, kDatagramBatch> messages_{};
   std::array<iovec, kDatagramBatch> parts_{};
-  bool bypasses_ = false, verify_;
+  FrameWriter writer_;
+  bool bypasses_ = false;
 };
 
 /// Hands frames to the driver through a ring in shared memory (AF_XDP, copy mode).
 class XdpTransmitter : public Transmitter {
  public:
   XdpTransmitter(const TransferEnd& end, const TransferReport& report)
-      : ring_(index_of(end.place.interface)), verify_(end.options.test->verify) {
-    const auto header =
-        header_of(report.hardware_address, address_of(packet_socket(0), end.place.interface));
-    for (std::uint32_t i = 0; i < XdpTransmitRing::kFrames; ++i) {
-      std::copy(header.begin(), header.end(), ring_.frame(i));
-    }
-  }
+      : ring_(index_of(end.place.interface)), writer_(end, report) {}
 
   std::size_t send(std::span<const Datagram> batch) override {
     const std::size_t count = std::min<std::size_t>(batch.size(), ring_.room());
     for (std::size_t i = 0; i < count; ++i) {
-      stamp_frame(ring_.next_frame(), batch[i], verify_);
+      writer_.write(ring_.next_frame(), batch[i]);
       ring_.push(given_size(batch[i]));
     }
     ++calls_;
@@ -171,14 +167,16 @@ class XdpTransmitter : public Transmitter {
 
  private:
   XdpTransmitRing ring_;
-  bool verify_;
+  FrameWriter writer_;
 };
 
 /// A ring of blocks that the kernel fills with frames of our type.
 class RingCollector : public Collector {
  public:
   RingCollector(const TransferEnd& end, TransferReport& report)
-      : socket_(packet_socket(0)), verify_(end.options.test->verify) {
+      : socket_(packet_socket(0)),
+        verify_(end.options.test->verify),
+        header_(next_hop(end).empty() ? FrameAddressing::kHeader : FrameAddressing::kRoutedHeader) {
     const int interface = index_of(end.place.interface);
     report.hardware_address = address_of(socket_, end.place.interface);
     const int version = TPACKET_V3;
@@ -196,8 +194,13 @@ class RingCollector : public Collector {
                           MAP_SHARED, socket_.number(), 0);
     if (memory == MAP_FAILED) throw_errno("mmap of a receive ring");
     ring_ = static_cast<std::uint8_t*>(memory);
-    bind_to(socket_, interface, kEtherType);
-    announce(interface);
+    if (header_ == FrameAddressing::kHeader) {
+      bind_to(socket_, interface, kExperimentalType);
+      announce(interface);
+    } else {
+      keep_discarded();
+      bind_to(socket_, interface, ETH_P_IP);
+    }
   }
   RingCollector(const RingCollector&) = delete;
   ~RingCollector() override { ::munmap(ring_, std::size_t{kBlockSize} * kBlocks); }
@@ -237,6 +240,23 @@ class RingCollector : public Collector {
  private:
   static constexpr std::uint32_t kBlockSize = 1 << 18, kBlocks = 64;
 
+  /// Of the IP packets only those to the discard port over UDP; a socket there keeps this host's
+  /// stack from answering that nobody listens.
+  void keep_discarded() {
+    // classic BPF: protocol at byte 23, destination port at 36 (no IP options)
+    sock_filter code[] = {{0x30, 0, 0, 23},           {0x15, 0, 3, 17},  {0x28, 0, 0, 36},
+                          {0x15, 0, 1, kDiscardPort}, {6, 0, 0, 0xffff}, {6, 0, 0, 0}};
+    const sock_fprog program{std::size(code), code};
+    checked(::setsockopt(socket_.number(), SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program),
+            "setsockopt SO_ATTACH_FILTER");
+    discard_ = FileDescriptor(checked(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), "socket"));
+    sockaddr_in local{};
+    local.sin_family = AF_INET;
+    local.sin_port = htons(kDiscardPort);
+    checked(::bind(discard_.number(), reinterpret_cast<const sockaddr*>(&local), sizeof local),
+            "bind to the discard port");
+  }
+
   /// A learning frame (RFC 2544 20): bridges on the way know then where this end is.
   void announce(int interface) const {
     HardwareAddress everyone;
@@ -244,9 +264,9 @@ class RingCollector : public Collector {
     const FileDescriptor socket = packet_socket(0);
     ifreq request{};
     ::if_indextoname(static_cast<unsigned>(interface), request.ifr_name);
-    const auto header = header_of(everyone, address_of(socket, request.ifr_name));
     std::array<std::uint8_t, 60> frame{};  // ordinal 0: none of a test's
-    std::copy(header.begin(), header.end(), frame.begin());
+    FrameAddressing(everyone, address_of(socket, request.ifr_name))
+        .write_header(frame.data(), frame.size());
     sockaddr_ll to{};
     to.sll_family = AF_PACKET;
     to.sll_ifindex = interface;
@@ -256,23 +276,26 @@ class RingCollector : public Collector {
   }
 
   void take(const tpacket3_hdr& frame) {
-    if (frame.tp_snaplen < kHeaderSize + sizeof(DatagramStamp)) return;
+    if (frame.tp_snaplen < header_ + sizeof(DatagramStamp)) return;
     Arrival arrival;
     std::memcpy(&arrival.stamp,
-                reinterpret_cast<const std::uint8_t*>(&frame) + frame.tp_mac + kHeaderSize,
+                reinterpret_cast<const std::uint8_t*>(&frame) + frame.tp_mac + header_,
                 sizeof arrival.stamp);
     arrival.at = clock_.monotonic(Time::seconds(frame.tp_sec) + Time::nanoseconds(frame.tp_nsec));
     arrival.size = Bytes(frame.tp_len) + kFcs;
     if (verify_) {
-      const auto* payload = reinterpret_cast<const char*>(&frame) + frame.tp_mac + kHeaderSize;
+      const auto* payload = reinterpret_cast<const char*>(&frame) + frame.tp_mac + header_;
       arrival.intact = payload_intact(
-          payload, std::int64_t{frame.tp_snaplen} - std::int64_t{kHeaderSize}, arrival.stamp);
+          payload, std::int64_t{frame.tp_snaplen} - static_cast<std::int64_t>(header_),
+          arrival.stamp);
     }
     arrivals_.push_back(arrival);
   }
 
   FileDescriptor socket_;
   bool verify_;
+  std::size_t header_;
+  FileDescriptor discard_;
   TimestampClock clock_;
   std::uint8_t* ring_ = nullptr;
   std::uint32_t next_ = 0;

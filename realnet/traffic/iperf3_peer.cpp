@@ -1,88 +1,44 @@
 #include "realnet/traffic/iperf3_peer.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
+#include <optional>
 
 #include "experiments/results/tools/import_tool.hpp"
-#include "realnet/system.hpp"
-
-extern char** environ;
+#include "realnet/remote/program.hpp"
 
 namespace linerate::realnet {
 namespace {
 
-using experiments::Direction;
 using experiments::Test;
 using experiments::TestType;
 
 /// What a run may take beyond its own length: connecting, draining, a slow exchange of results.
 constexpr Time kBeyond = Time::seconds(30);
 
-/// A program in a process group of its own, whose output is read; it ends when this does.
-class Program {
- public:
-  explicit Program(const std::vector<std::string>& command) {
-    int ends[2];
-    checked(::pipe2(ends, O_CLOEXEC), "pipe");
-    output_ = FileDescriptor(ends[0]);
-    const FileDescriptor input(ends[1]);
-    std::vector<char*> words;
-    for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
-    words.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawnattr_t attributes;
-    ::posix_spawn_file_actions_init(&actions);
-    ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    ::posix_spawnattr_init(&attributes);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-    const int error =
-        ::posix_spawnp(&process_, words[0], &actions, &attributes, words.data(), environ);
-    ::posix_spawn_file_actions_destroy(&actions);
-    ::posix_spawnattr_destroy(&attributes);
-    if (error == 0) return;
-    process_ = -1;
-    throw EnvironmentError(
-        fmt::format("{} cannot be run: install it (apt-get install {})", command[0], command[0]));
-  }
-  Program(const Program&) = delete;
-  ~Program() {
-    if (process_ < 0) return;
-    ::kill(-process_, SIGKILL);
-    while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+/// All that `program` prints; nothing when `stop` was set. Throws EnvironmentError at `limit`.
+std::optional<std::string> printed_by(const Program& program, Time limit,
+                                      const std::atomic<bool>* stop) {
+  std::string text;
+  const Time give_up = monotonic_now() + limit;
+  char buffer[65'536];
+  for (;;) {
+    if (stop && *stop) return std::nullopt;
+    if (monotonic_now() > give_up) {
+      throw EnvironmentError(fmt::format("iperf3 did not end within {} s", limit.seconds()));
     }
+    pollfd waiting{program.output().number(), POLLIN, 0};
+    if (::poll(&waiting, 1, 100) <= 0) continue;
+    const ssize_t size = ::read(program.output().number(), buffer, sizeof buffer);
+    if (size == 0) return text;
+    if (size < 0 && errno != EINTR) throw_errno("read from iperf3");
+    if (size > 0) text.append(buffer, static_cast<std::size_t>(size));
   }
-
-  /// All it prints; nothing when `stop` was set. Throws EnvironmentError at `limit`.
-  std::optional<std::string> output(Time limit, const std::atomic<bool>* stop) const {
-    std::string text;
-    const Time give_up = monotonic_now() + limit;
-    char buffer[65'536];
-    for (;;) {
-      if (stop && *stop) return std::nullopt;
-      if (monotonic_now() > give_up) {
-        throw EnvironmentError(fmt::format("iperf3 did not end within {} s", limit.seconds()));
-      }
-      pollfd waiting{output_.number(), POLLIN, 0};
-      if (::poll(&waiting, 1, 100) <= 0) continue;
-      const ssize_t size = ::read(output_.number(), buffer, sizeof buffer);
-      if (size == 0) return text;
-      if (size < 0 && errno != EINTR) throw_errno("read from iperf3");
-      if (size > 0) text.append(buffer, static_cast<std::size_t>(size));
-    }
-  }
-
- private:
-  FileDescriptor output_;
-  pid_t process_ = -1;
-};
+}
 
 /// Why iperf3 cannot run a test, or "".
 std::string obstacle_for_iperf3(const Test& test) {
@@ -149,8 +105,8 @@ std::vector<std::string> iperf3_command(const Test& test, const Iperf3Server& se
     add({"-t", whole(test.duration - test.omit)});
     if (test.omit > Time{}) add({"-O", whole(test.omit)});
   }
-  if (test.direction == Direction::reverse) add({"-R"});
-  if (test.direction == Direction::both) add({"--bidir"});
+  if (test.direction == experiments::Direction::reverse) add({"-R"});
+  if (test.direction == experiments::Direction::both) add({"--bidir"});
   if (test.send_buffer || test.receive_buffer) {
     add({"-w",
          std::to_string((test.send_buffer ? test.send_buffer : test.receive_buffer)->count())});
@@ -193,7 +149,7 @@ experiments::Result measure_with_iperf3(const experiments::Experiment& experimen
     for (int repeat = 0; repeat < test.repeats; ++repeat) {
       if (options.progress) options.progress({test.name, repeat, test.repeats});
       const Time limit = (test.bytes ? Time::seconds(3600) : test.duration + test.omit) + kBeyond;
-      const auto text = Program(command).output(limit, options.stop);
+      const auto text = printed_by(Program(command), limit, options.stop);
       if (!text) {
         result.complete = false;
         break;

@@ -6,19 +6,23 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "realnet/traffic/latency_histogram.hpp"
 
 namespace linerate::realnet {
 namespace {
 
-using experiments::Direction;
 using experiments::Test;
 using experiments::TrialOutcome;
 using experiments::TrialRequest;
 
 /// A generator that handed over less than this share of what was due fell short.
 constexpr double kOffered = 0.995;
+/// A generator that was late by more sends a burst afterwards, which RFC 2544 does not ask a device
+/// to bear: if frames were lost then, the trial says nothing and is run again, so many times.
+constexpr Time kLate = Time::milliseconds(1);
+constexpr int kAttempts = 4;
 
 /// Preamble 8 and gap 12 around each frame (IEEE 802.3).
 double frames_per_second(BitRate line, Bytes frame) {
@@ -56,8 +60,8 @@ MeasuredTester::MeasuredTester(const experiments::Experiment& experiment, const 
     streams_.push_back(stream);
   };
   for (const Test::Pair& pair : test.pairs) {
-    if (test.direction != Direction::reverse) add(pair);
-    if (test.direction != Direction::forward)
+    if (test.direction != experiments::Direction::reverse) add(pair);
+    if (test.direction != experiments::Direction::forward)
       add({pair.to_host, pair.to_nic, pair.from_host, pair.from_nic});
   }
   for (Stream& stream : streams_)
@@ -80,7 +84,7 @@ std::vector<Test> MeasuredTester::traffic(const TrialRequest& request) const {
   for (const Stream& stream : streams_) {
     Test test = test_;
     test.type = experiments::TestType::raw_frames;
-    test.direction = Direction::forward;
+    test.direction = experiments::Direction::forward;
     test.pairs = {stream.ends};
     test.frame_sizes = {request.frame_size};
     test.duration = request.duration;
@@ -110,7 +114,8 @@ TrialOutcome MeasuredTester::outcome_of(const TrialRequest& request, const RunOu
       const DatagramsReceived& received = transfer.receiver.datagrams;
       due += sent.due;
       outcome.sent += sent.sent;
-      outcome.received += received.received;
+      // What reached the tester and found no room there has passed the device.
+      outcome.received += received.received + received.overflows;
       latency->add(received.latency);
       const double took = request.burst > 0 ? (transfer.sender.ended - transfer.start).seconds()
                                             : request.duration.seconds();
@@ -140,12 +145,37 @@ TrialOutcome MeasuredTester::outcome_of(const TrialRequest& request, const RunOu
   return outcome;
 }
 
+bool MeasuredTester::late(const RunOutcome& run) {
+  for (const auto& transfers : run.transfers) {
+    for (const TransferOutcome& transfer : transfers) {
+      const LatencyHistogram& lateness = transfer.sender.datagrams.lateness;
+      if (lateness.count() > 0 && lateness.largest() > kLate) return true;
+    }
+  }
+  return false;
+}
+
 TrialOutcome MeasuredTester::run(const TrialRequest& request) {
+  std::optional<TrialOutcome> best;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    bool disturbed = false;
+    const TrialOutcome outcome = run_once(request, disturbed);
+    if (!best || outcome.lost() < best->lost()) best = outcome;
+    if (outcome.lost() == 0 || !disturbed) return outcome;
+    // Far too much is lost for that to be the generator's doing.
+    if (outcome.loss() > 0.1) return outcome;
+    ++repeated_;
+  }
+  return *best;
+}
+
+TrialOutcome MeasuredTester::run_once(const TrialRequest& request, bool& disturbed) {
   const std::vector<Test> tests = traffic(request);
   std::vector<const Test*> together;
   for (const Test& test : tests) together.push_back(&test);
   const auto run = run_together(experiment_, lab_, together, trials_++, stop_);
   if (!run) throw experiments::Interrupted{};
+  disturbed = late(*run);
   return outcome_of(request, *run);
 }
 

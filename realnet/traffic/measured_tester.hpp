@@ -29,6 +29,8 @@ class MeasuredTester : public experiments::Tester {
 
   /// What carried the frames of the last trial: "AF_XDP to RX_RING".
   const std::string& method() const { return method_; }
+  /// Trials run again because frames were lost after the generator had been late.
+  int repeated() const { return repeated_; }
 
  private:
   /// One direction between two NICs, and how many flows share its sending port.
@@ -39,6 +41,8 @@ class MeasuredTester : public experiments::Tester {
   };
 
   std::vector<experiments::Test> traffic(const experiments::TrialRequest& request) const;
+  experiments::TrialOutcome run_once(const experiments::TrialRequest& request, bool& disturbed);
+  static bool late(const RunOutcome& run);
   experiments::TrialOutcome outcome_of(const experiments::TrialRequest& request,
                                        const RunOutcome& run);
 
@@ -47,7 +51,7 @@ class MeasuredTester : public experiments::Tester {
   const experiments::Test& test_;
   const std::atomic<bool>* stop_;
   std::vector<Stream> streams_;
-  int trials_ = 0;
+  int trials_ = 0, repeated_ = 0;
   std::string method_;
 };
 

@@ -239,7 +239,7 @@ void report_requests(const Requesters& requesters, SenderReport& report) {
     requests.latency.add(requester->latency());
     report.calls += requester->calls();
     report.bytes += requester->bytes();
-    report.retransmits += tcp_state(requester->socket()).tcpi_total_retrans;
+    report.retransmits += static_cast<std::int64_t>(tcp_state(requester->socket()).retransmits);
     report.ended = later(report.ended, requester->ended());
   }
   report.closed = report.requests.last_response;

@@ -18,6 +18,11 @@ class ZeroCopy {
   /// Waits until something comes back, at most 10 ms.
   void wait();
 
+  /// A write has been handed over.
+  void lend() { ++lent_; }
+  /// Writes whose pages the kernel may still read.
+  std::int64_t pending() const { return lent_ - zero_copied_ - copied_; }
+
   std::int64_t zero_copied() const { return zero_copied_; }
   /// Writes the kernel copied all the same, as it does on the loopback interface and on a way to a
   /// socket of the same machine.
@@ -25,7 +30,7 @@ class ZeroCopy {
 
  private:
   const FileDescriptor* socket_;
-  std::int64_t zero_copied_ = 0, copied_ = 0;
+  std::int64_t lent_ = 0, zero_copied_ = 0, copied_ = 0;
 };
 
 }  // namespace linerate::realnet
