@@ -159,6 +159,7 @@ class Agent {
         end.process.reset();
         return;
       }
+      tell_sent(number, end);  // before the end's last word, which is where it is set
       Json news{{"end", number}, {"said", std::string(1, static_cast<char>(message))}};
       if (message == kListening && end.order.role == Role::receiver) {
         news["port"] = end.report->port;
@@ -174,7 +175,6 @@ class Agent {
         return;
       }
     }
-    tell_sent(number, end);
     const std::int64_t received = end.report->received;
     if (end.order.role == Role::receiver && received != end.received &&
         monotonic_now() - last_sign_ > kSignOfLife) {
