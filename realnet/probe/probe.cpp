@@ -1,8 +1,11 @@
 #include "realnet/probe/probe.hpp"
 
 #include <fmt/format.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+#include <netlink/attr.h>
+#include <netlink/msg.h>
 #include <netlink/netlink.h>
-#include <netlink/route/qdisc.h>
 #include <netlink/route/tc.h>
 #include <sched.h>
 #include <sys/utsname.h>
@@ -61,14 +64,16 @@ std::vector<std::string> disciplines_of_kernel() {
     const std::unique_ptr<nl_sock, void (*)(nl_sock*)> socket(nl_socket_alloc(), nl_socket_free);
     if (!socket || nl_connect(socket.get(), NETLINK_ROUTE) < 0) return;
     for (const char* kind : kDisciplines) {
-      const std::unique_ptr<rtnl_qdisc, void (*)(rtnl_qdisc*)> qdisc(rtnl_qdisc_alloc(),
-                                                                     rtnl_qdisc_put);
-      rtnl_tc* tc = TC_CAST(qdisc.get());
-      rtnl_tc_set_ifindex(tc, 1);  // the loopback device, in every namespace
-      rtnl_tc_set_parent(tc, TC_H_ROOT);
-      rtnl_tc_set_handle(tc, TC_HANDLE(1, 0));
-      if (rtnl_tc_set_kind(tc, kind) < 0) continue;
-      const int answer = rtnl_qdisc_add(socket.get(), qdisc.get(), NLM_F_CREATE | NLM_F_REPLACE);
+      // By hand: libnl's own modules end the program for some kinds without options.
+      nl_msg* request = nlmsg_alloc_simple(RTM_NEWQDISC, NLM_F_CREATE | NLM_F_REPLACE);
+      if (!request) return;
+      tcmsg header{};
+      header.tcm_ifindex = 1;  // the loopback device, in every namespace
+      header.tcm_parent = TC_H_ROOT;
+      header.tcm_handle = TC_HANDLE(1, 0);
+      nlmsg_append(request, &header, sizeof header, NLMSG_ALIGNTO);
+      nla_put_string(request, TCA_KIND, kind);
+      const int answer = nl_send_sync(socket.get(), request);  // which also frees the request
       // One that wants options, or another device, is there all the same.
       if (answer != -NLE_OBJ_NOTFOUND) found.push_back(kind);
     }

@@ -19,7 +19,7 @@ experiments::Experiment with_copy(const std::string& block, const std::string& n
           "links:\n"
           "  - {endpoints: [\"probed:" +
           nic + "\", \"other:" + nic +
-          "\"], rate: 1Gbit/s}\n"
+          "\"], rate: 2500Mbit/s}\n"
           "tests:\n"
           "  - {name: t, type: tcp-stream, from: probed, to: other}\n",
       "probe");
