@@ -63,6 +63,7 @@ std::vector<std::string> disciplines_of_kernel() {
     if (::unshare(CLONE_NEWNET) != 0) return;
     const std::unique_ptr<nl_sock, void (*)(nl_sock*)> socket(nl_socket_alloc(), nl_socket_free);
     if (!socket || nl_connect(socket.get(), NETLINK_ROUTE) < 0) return;
+    std::uint32_t number = 0;
     for (const char* kind : kDisciplines) {
       // By hand: libnl's own modules end the program for some kinds without options.
       nl_msg* request = nlmsg_alloc_simple(RTM_NEWQDISC, NLM_F_CREATE | NLM_F_REPLACE);
@@ -70,7 +71,7 @@ std::vector<std::string> disciplines_of_kernel() {
       tcmsg header{};
       header.tcm_ifindex = 1;  // the loopback device, in every namespace
       header.tcm_parent = TC_H_ROOT;
-      header.tcm_handle = TC_HANDLE(1, 0);
+      header.tcm_handle = TC_HANDLE(++number, 0);  // the kind of an old one may not change
       nlmsg_append(request, &header, sizeof header, NLMSG_ALIGNTO);
       nla_put_string(request, TCA_KIND, kind);
       const int answer = nl_send_sync(socket.get(), request);  // which also frees the request

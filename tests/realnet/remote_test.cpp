@@ -72,7 +72,8 @@ TEST_CASE("an agent that dies, hangs, floods or talks without end is not waited 
 }
 
 TEST_CASE("an agent's refusal of an order is passed on") {
-  CHECK_THAT(complaint_about(hello() + "echo '{\"error\": \"no route to 192.0.2.9\"}'; sleep 5"),
+  CHECK_THAT(complaint_about(hello() +
+                             "read order; echo '{\"error\": \"no route to 192.0.2.9\"}'; sleep 5"),
              Catch::Contains("host far") && Catch::Contains("no route to 192.0.2.9"));
 }
 
