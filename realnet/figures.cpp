@@ -38,12 +38,20 @@ double receiver_elapsed(const TransferOutcome& transfer) {
   return (transfer.receiver.ended - transfer.receiver.first_byte).seconds();
 }
 
+/// What lftp times: a put until its last write() has returned, a get until the end of the stream.
+double client_elapsed(const Test& test, const TransferOutcome& transfer) {
+  return test.direction == experiments::Direction::reverse ? receiver_elapsed(transfer)
+                                                           : sender_elapsed(test, transfer);
+}
+
 double elapsed(const Test& test, const TransferOutcome& transfer) {
   switch (test.clock) {
     case Clock::netperf:
       return sender_elapsed(test, transfer);
     case Clock::nttcp:
       return receiver_elapsed(transfer);
+    case Clock::lftp:
+      return client_elapsed(test, transfer);
     case Clock::standard:
       break;
   }
@@ -58,6 +66,8 @@ Span span_of(const Test& test, const TransferOutcome& transfer) {
       return {sender_elapsed(test, transfer), static_cast<double>(transfer.sender.bytes)};
     case Clock::nttcp:
       return {receiver_elapsed(transfer), static_cast<double>(receiver.bytes)};
+    case Clock::lftp:
+      return {client_elapsed(test, transfer), static_cast<double>(receiver.bytes)};
     case Clock::standard:
       break;
   }
