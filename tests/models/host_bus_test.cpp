@@ -191,7 +191,7 @@ TEST_CASE("cores forward side by side where flows are spread over queues") {
                           "nics: {eth0: {profile: generic-10g, queues: 16}, eth1: {profile: "
                           "generic-10g}}",
                       "  - {name: flood, type: raw-frames, from: a, to: b, flows: 200, frame_size: "
-                      "64B, frame_rate: 25000/s, duration: 4ms, omit: 2ms}\n")),
+                      "64B, frame_rate: 25000/s, duration: 12ms, omit: 4ms}\n")),
                   "flood", "frame_rate");
   };
   CHECK(flood(1) == Approx(500e3).epsilon(0.01));
