@@ -55,7 +55,7 @@ std::string without_zeros(std::string text) {
   return text;
 }
 
-constexpr const char* kExample = "such as --fit hosts.b.cpu.costs.segment=[0.5us,50us]";
+constexpr const char* kExample = "such as --fit hosts.b.cpu.costs.segment_received=[0.5us,50us]";
 
 }  // namespace
 

@@ -41,11 +41,11 @@ struct FitParameter {
   /// The value to so many significant digits as `spread`, its uncertainty, leaves meaning: the
   /// second digit of the spread is the last.
   std::string rounded_text(double value, double spread) const;
-  /// "hosts.b.cpu.costs.segment=1.2us"
+  /// "hosts.b.cpu.costs.segment_received=1.2us"
   std::string setting(double value) const { return path + "=" + text(value); }
 };
 
-/// Reads "hosts.b.cpu.costs.segment=[0.5us,50us]". Whole numbers without a unit are counts. Throws
+/// Reads "hosts.b.cpu.costs.segment_received=[0.5us,50us]". Whole numbers without a unit are counts. Throws
 /// StudyError.
 FitParameter parse_fit_parameter(const std::string& text);
 
