@@ -146,14 +146,17 @@ TEST_CASE("netns: a search finds the slower of two links, and a device without a
   test.trial.measured = Time::milliseconds(500);
   test.trial.settle = Time::milliseconds(200);
   experiment.tests = {test};
-  // Other work on the machine makes a port late now and then, and a frame lost is a trial failed.
+  // The port is a token bucket that has saved 20 ms of the line: 4 % of such a trial. Other work on
+  // the machine makes it late now and then, and a frame lost is a trial failed.
+  const double truth = 10e6 / (1044 * 8);
   experiments::Result result;
-  const auto truth = Approx(10e6 / (1044 * 8)).epsilon(0.03);
-  for (int attempt = 0; attempt < 4; ++attempt) {
+  double found = 0;
+  for (int attempt = 0; attempt < 4 && (found < truth * 0.97 || found > truth * 1.06); ++attempt) {
     result = measure(experiment);
-    if (figure(result, "frame_rate") == truth) break;
+    found = figure(result, "frame_rate");
   }
-  CHECK(figure(result, "frame_rate") == truth);
+  CHECK(found > truth * 0.97);
+  CHECK(found < truth * 1.06);
   CHECK_FALSE(noted(result.tests[0], "inconclusive"));
 }
 
