@@ -241,7 +241,8 @@ void Lab::start_agents() {
     agents_[planned.host] = std::make_unique<AgentLink>(*planned.how);
     AgentLink& agent = *agents_[planned.host];
     const std::string name = experiment_.hosts[planned.host].name;
-    for (const auto& note : agent.ask(to_message(planned.setup), kAgentPatience).at("notes")) {
+    const auto answer = agent.ask(to_message(planned.setup), kAgentPatience);
+    for (const auto& note : answer.at("notes")) {
       agent_notes_.push_back({"hosts." + name + ".parameters", "ignored", note.get<std::string>()});
     }
     agent.ask({{"do", "experiment"}, {"text", experiment_.resolved}}, kAgentPatience);

@@ -189,7 +189,7 @@ inline constexpr KeyOfTypes kKeysOfTypes[] = {
 inline bool key_applies(const TestSpec& test, std::string_view key) {
   const Test& s = test.value;
   if ((key == "duration" || key == "omit") && !timed(s)) return false;
-  if (key == "datagram" && (s.imix || s.sizes)) return false;
+  if (key == "datagram" && (test.frame_size || s.sizes)) return false;
   if (key == "response" && s.sizes) return false;
   if (key == "barrier" && s.arrivals) return false;
   if (key == "outstanding" && s.barrier) return false;

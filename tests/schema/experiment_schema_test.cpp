@@ -143,11 +143,9 @@ TEST_CASE("every preset can be used, and a stack's names every parameter with it
       sections.hosts = "\n  a: {profile: " + name + ", nics: {eth0: {}}}\n  b: {nics: {eth0: {}}}";
     } else if (kind == "nics") {
       sections.hosts = "\n  a: {nics: {eth0: {profile: " + name + "}}}\n  b: {like: a}";
-      sections.links = "\n  - {endpoints: [\"a:eth0\", \"b:eth0\"], rate: 10Mbit/s}";
-      if (name.find("00g") != std::string::npos || name.find("25g") != std::string::npos ||
-          name.find("10g") != std::string::npos) {
-        sections.links = "\n  - {endpoints: [\"a:eth0\", \"b:eth0\"], rate: 10Gbit/s}";
-      }
+      const json rates = yaml_to_json(std::string(text)).value("rates", json::array());
+      const std::string rate = rates.empty() ? "10Mbit/s" : rates.front().get<std::string>();
+      sections.links = "\n  - {endpoints: [\"a:eth0\", \"b:eth0\"], rate: " + rate + "}";
     } else if (kind == "sizes") {
       sections.tests = "\n  - {name: t, type: tcp-stream, from: a, to: b, sizes: " + name + "}";
     } else if (kind == "stacks") {
