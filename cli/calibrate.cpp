@@ -12,7 +12,7 @@
 #include "cli/progress.hpp"
 #include "cli/verb.hpp"
 #include "experiments/results/json.hpp"
-#include "experiments/studies/calibrate_document.hpp"
+#include "experiments/studies/calibration/calibrate_document.hpp"
 #include "experiments/studies/trial.hpp"
 #include "models/simulate.hpp"
 

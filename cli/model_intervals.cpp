@@ -8,8 +8,8 @@
 #include "cli/failure.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/progress.hpp"
+#include "experiments/studies/calibration/uncertainty.hpp"
 #include "experiments/studies/trial.hpp"
-#include "experiments/studies/uncertainty.hpp"
 #include "models/simulate.hpp"
 
 namespace linerate::cli {

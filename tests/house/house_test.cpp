@@ -81,6 +81,7 @@ const std::map<std::string, std::vector<std::string>> kArrows{
     {"tests/models", {"sim", "experiments", "models"}},
     {"tests/schema", {"sim", "experiments", "tests/definition", "tests/results"}},
     {"tests/validation", {"sim", "experiments", "models"}},
+    {"tests/calibration", {"sim", "experiments", "models"}},
     {"tests/realnet", {"sim", "experiments", "realnet"}},
     {"tests", {"sim", "experiments", "models", "realnet", "cli"}},
     {"bench", {"sim", "experiments", "models", "realnet", "cli"}},

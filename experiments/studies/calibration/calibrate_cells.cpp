@@ -1,4 +1,4 @@
-#include "experiments/studies/calibrate_cells.hpp"
+#include "experiments/studies/calibration/calibrate_cells.hpp"
 
 #include <fmt/format.h>
 #include <fnmatch.h>

@@ -1,5 +1,5 @@
 // Least squares against problems whose answers are published or follow from theory.
-#include "experiments/studies/least_squares.hpp"
+#include "experiments/studies/calibration/least_squares.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>

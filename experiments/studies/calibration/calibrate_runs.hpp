@@ -6,8 +6,8 @@
 #include <map>
 #include <mutex>
 
-#include "experiments/studies/calibrate.hpp"
-#include "experiments/studies/least_squares.hpp"
+#include "experiments/studies/calibration/calibrate.hpp"
+#include "experiments/studies/calibration/least_squares.hpp"
 
 namespace linerate::experiments {
 

@@ -2,7 +2,7 @@
 // known.
 #pragma once
 
-#include "experiments/studies/calibrate.hpp"
+#include "experiments/studies/calibration/calibrate.hpp"
 
 namespace linerate::experiments {
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "experiments/studies/fit_parameter.hpp"
-#include "experiments/studies/variation.hpp"
+#include "experiments/studies/calibration/fit_parameter.hpp"
+#include "experiments/studies/calibration/variation.hpp"
 
 namespace linerate::experiments {
 

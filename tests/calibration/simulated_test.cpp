@@ -1,9 +1,8 @@
 // Calibration over the simulator itself: what was planted in a network is found from its figures.
-#include "experiments/studies/calibrate.hpp"
-
 #include <catch2/catch.hpp>
 
 #include "experiments/definition/parse.hpp"
+#include "experiments/studies/calibration/calibrate.hpp"
 #include "models/simulate.hpp"
 
 namespace linerate::models {

@@ -1,4 +1,4 @@
-#include "experiments/studies/variation.hpp"
+#include "experiments/studies/calibration/variation.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "experiments/studies/calibrate_document.hpp"
+#include "experiments/studies/calibration/calibrate_document.hpp"
 
 #include <fmt/format.h>
 

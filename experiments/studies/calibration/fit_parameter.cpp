@@ -1,4 +1,4 @@
-#include "experiments/studies/fit_parameter.hpp"
+#include "experiments/studies/calibration/fit_parameter.hpp"
 
 #include <fmt/format.h>
 

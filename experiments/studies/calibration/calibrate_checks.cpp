@@ -1,4 +1,4 @@
-#include "experiments/studies/calibrate_checks.hpp"
+#include "experiments/studies/calibration/calibrate_checks.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <set>
 
 #include "experiments/results/compare.hpp"
-#include "experiments/studies/calibrate_cells.hpp"
+#include "experiments/studies/calibration/calibrate_cells.hpp"
 
 namespace linerate::experiments {
 

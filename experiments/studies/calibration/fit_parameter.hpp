@@ -45,8 +45,8 @@ struct FitParameter {
   std::string setting(double value) const { return path + "=" + text(value); }
 };
 
-/// Reads "hosts.b.cpu.costs.segment_received=[0.5us,50us]". Whole numbers without a unit are counts. Throws
-/// StudyError.
+/// Reads "hosts.b.cpu.costs.segment_received=[0.5us,50us]". Whole numbers without a unit are
+/// counts. Throws StudyError.
 FitParameter parse_fit_parameter(const std::string& text);
 
 /// The value of "0.5us" or "3" in the base unit of its kind, with the kind. Throws StudyError.

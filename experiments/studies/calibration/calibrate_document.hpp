@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "experiments/studies/calibrate.hpp"
+#include "experiments/studies/calibration/calibrate.hpp"
 
 namespace linerate::experiments {
 

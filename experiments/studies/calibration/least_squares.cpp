@@ -1,4 +1,4 @@
-#include "experiments/studies/least_squares.hpp"
+#include "experiments/studies/calibration/least_squares.hpp"
 
 #include <Eigen/Cholesky>
 #include <Eigen/Eigenvalues>

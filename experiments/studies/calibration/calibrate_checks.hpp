@@ -2,7 +2,7 @@
 // beside it, and how often its intervals hold.
 #pragma once
 
-#include "experiments/studies/calibrate_runs.hpp"
+#include "experiments/studies/calibration/calibrate_runs.hpp"
 
 namespace linerate::experiments {
 

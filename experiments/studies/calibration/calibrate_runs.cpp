@@ -1,10 +1,10 @@
-#include "experiments/studies/calibrate_runs.hpp"
+#include "experiments/studies/calibration/calibrate_runs.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <set>
 
-#include "experiments/studies/calibrate_cells.hpp"
+#include "experiments/studies/calibration/calibrate_cells.hpp"
 
 namespace linerate::experiments {
 

@@ -1,6 +1,6 @@
 // Calibration over a model whose answers are known by formula: what is planted is found, with an
 // honest interval, and what cannot be found is said to be so.
-#include "experiments/studies/calibrate.hpp"
+#include "experiments/studies/calibration/calibrate.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -19,8 +19,8 @@
 #pragma GCC diagnostic pop
 
 #include "experiments/definition/parse.hpp"
-#include "experiments/studies/calibrate_document.hpp"
-#include "experiments/studies/uncertainty.hpp"
+#include "experiments/studies/calibration/calibrate_document.hpp"
+#include "experiments/studies/calibration/uncertainty.hpp"
 
 using namespace linerate;
 using namespace linerate::experiments;

@@ -1,4 +1,4 @@
-#include "experiments/studies/uncertainty.hpp"
+#include "experiments/studies/calibration/uncertainty.hpp"
 
 #include <fmt/format.h>
 

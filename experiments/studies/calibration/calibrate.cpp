@@ -1,4 +1,4 @@
-#include "experiments/studies/calibrate.hpp"
+#include "experiments/studies/calibration/calibrate.hpp"
 
 #include <fmt/format.h>
 
@@ -12,8 +12,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "experiments/studies/calibrate_cells.hpp"
-#include "experiments/studies/calibrate_checks.hpp"
+#include "experiments/studies/calibration/calibrate_cells.hpp"
+#include "experiments/studies/calibration/calibrate_checks.hpp"
 #include "experiments/studies/trial.hpp"
 
 namespace linerate::experiments {

@@ -1,8 +1,8 @@
 // What uncertain parameters make of a prediction: figures get a 95 % interval of the model.
 #pragma once
 
-#include "experiments/studies/fit_parameter.hpp"
-#include "experiments/studies/variation.hpp"
+#include "experiments/studies/calibration/fit_parameter.hpp"
+#include "experiments/studies/calibration/variation.hpp"
 
 namespace linerate::experiments {
 
