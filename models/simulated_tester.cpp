@@ -53,16 +53,7 @@ std::string limit_of(const Subject& subject) {
          limit.resource.starts_with("bus ") || limit.resource.starts_with("nic ") ||
          limit.resource.starts_with("cpu ")))
       return limit.resource;
-  std::string worst;
-  std::int64_t most = 0;
-  for (const auto& [port, counters] : ports_of(subject)) {
-    for (const auto& [cause, count] : counters.drops) {
-      if (count <= most) continue;
-      most = count;
-      worst = port + " (" + cause + ")";
-    }
-  }
-  return worst;
+  return experiments::worst_drop(ports_of(subject));
 }
 
 }  // namespace
@@ -71,9 +62,9 @@ SimulatedTester::SimulatedTester(const experiments::Experiment& experiment,
                                  const experiments::Topology& topology, const Test& test,
                                  const SimulationOptions& options)
     : experiment_(experiment), topology_(topology), test_(test), options_(options) {
-  std::map<std::pair<int, int>, int> sharing;
-  auto add = [&](const Test::Pair& ends) {
-    Stream stream{.ends = ends, .line = {}, .sharing = 0, .unloaded = {}};
+  for (const experiments::SendingPort& sender : experiments::sending_ports(test)) {
+    const Test::Pair& ends = sender.ends;
+    Stream stream{.ends = ends, .line = {}, .sharing = sender.sharing, .unloaded = {}};
     const std::vector<experiments::Hop> way =
         topology.path(ends.from_host, ends.from_nic, ends.to_host, ends.to_nic);
     const std::optional<Surroundings> around = surroundings_of(way);
@@ -86,16 +77,8 @@ SimulatedTester::SimulatedTester(const experiments::Experiment& experiment,
       if (to.kind == experiments::NodeKind::switch_)
         stream.unloaded += experiment.switches[static_cast<std::size_t>(to.node)].latency;
     }
-    sharing[{ends.from_host, ends.from_nic}] += test.flows;
     streams_.push_back(stream);
-  };
-  for (const Test::Pair& pair : test.pairs) {
-    if (test.direction != experiments::Direction::reverse) add(pair);
-    if (test.direction != experiments::Direction::forward)
-      add({pair.to_host, pair.to_nic, pair.from_host, pair.from_nic});
   }
-  for (Stream& stream : streams_)
-    stream.sharing = sharing[{stream.ends.from_host, stream.ends.from_nic}];
 }
 
 std::optional<SimulatedTester::Surroundings> SimulatedTester::surroundings_of(

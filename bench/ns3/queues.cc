@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/ns3/bottleneck.hpp"
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
@@ -19,12 +20,10 @@
 #include "ns3/traffic-control-module.h"
 
 using namespace ns3;
+using bottleneck::Connect;
+using bottleneck::kFrameRatio;
 
 namespace {
-
-// A packet of 1500 bytes takes 1538 bytes of Ethernet's line time; ns-3's point-to-point frame is
-// 1502 bytes. Rates are scaled so that it takes as long.
-constexpr double kFrameRatio = 1502.0 / 1538.0;
 
 struct Options {
   std::string discipline = "codel";
@@ -66,16 +65,8 @@ struct Waits {
 };
 
 void SetTcp(const Options& o) {
+  bottleneck::SetTcp(8 << 20);
   Config::SetDefault("ns3::TcpL4Protocol::SocketType", StringValue("ns3::" + o.congestion));
-  Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", StringValue("ns3::TcpPrrRecovery"));
-  Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1448));
-  Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
-  Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(2));
-  Config::SetDefault("ns3::TcpSocket::DelAckTimeout", TimeValue(MilliSeconds(40)));
-  Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(8 << 20));
-  Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(8 << 20));
-  Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(200)));
-  Config::SetDefault("ns3::TcpSocketBase::ClockGranularity", TimeValue(MilliSeconds(1)));
   Config::SetDefault("ns3::TcpSocketBase::UseEcn", StringValue(o.ecn ? "On" : "Off"));
 }
 
@@ -107,16 +98,6 @@ void SetDiscipline(const Options& o, TrafficControlHelper& control) {
     std::fprintf(stderr, "no discipline %s\n", o.discipline.c_str());
     std::exit(2);
   }
-}
-
-NetDeviceContainer Connect(Ptr<Node> from, Ptr<Node> to, double rate_mbps, double delay_ms,
-                           const char* device_queue) {
-  PointToPointHelper link;
-  link.SetDeviceAttribute("DataRate",
-                          DataRateValue(DataRate(uint64_t(rate_mbps * 1e6 * kFrameRatio))));
-  link.SetChannelAttribute("Delay", TimeValue(Seconds(delay_ms * 1e-3)));
-  link.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", StringValue(device_queue));
-  return link.Install(from, to);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/ns3/bottleneck.hpp"
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
@@ -14,12 +15,9 @@
 #include "ns3/traffic-control-module.h"
 
 using namespace ns3;
+using bottleneck::Connect;
 
 namespace {
-
-// A packet of 1500 bytes takes 1538 bytes of Ethernet's line time; ns-3's point-to-point frame is
-// 1502 bytes. Rates and buffers are scaled so that it takes as long and as much.
-constexpr double kFrameRatio = 1502.0 / 1538.0;
 
 struct Options {
   std::string near = "TcpCubic", far;  ///< congestion controls; no far: one flow
@@ -30,28 +28,6 @@ struct Options {
   double duration_s = 60, omit_s = 10;
   uint32_t seed = 1;
 };
-
-void SetTcp() {
-  Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", StringValue("ns3::TcpPrrRecovery"));
-  Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1448));
-  Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(10));
-  Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(2));
-  Config::SetDefault("ns3::TcpSocket::DelAckTimeout", TimeValue(MilliSeconds(40)));
-  Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(16 << 20));
-  Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(16 << 20));
-  Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(MilliSeconds(200)));
-  Config::SetDefault("ns3::TcpSocketBase::ClockGranularity", TimeValue(MilliSeconds(1)));
-}
-
-NetDeviceContainer Connect(Ptr<Node> from, Ptr<Node> to, double rate_mbps, double delay_ms,
-                           const std::string& queue) {
-  PointToPointHelper link;
-  link.SetDeviceAttribute("DataRate",
-                          DataRateValue(DataRate(uint64_t(rate_mbps * 1e6 * kFrameRatio))));
-  link.SetChannelAttribute("Delay", TimeValue(Seconds(delay_ms * 1e-3)));
-  link.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", StringValue(queue));
-  return link.Install(from, to);
-}
 
 struct Flow {
   Ptr<PacketSink> sink;
@@ -76,7 +52,7 @@ int main(int argc, char** argv) {
   command.AddValue("seed", "run of the random numbers", o.seed);
   command.Parse(argc, argv);
   RngSeedManager::SetRun(o.seed);
-  SetTcp();
+  bottleneck::SetTcp(16 << 20);
 
   // Nodes 0 and 1 send, 2 has the bottleneck, 3 receives; half the shorter delay is behind it.
   NodeContainer nodes(4);
@@ -120,8 +96,8 @@ int main(int argc, char** argv) {
   Simulator::Stop(Seconds(o.duration_s));
   Simulator::Run();
   for (const Flow& flow : flows)
-    std::printf("%9.4f Mbit/s  ", double(flow.sink->GetTotalRx() - flow.before) * 8e-6 /
-                                      (o.duration_s - o.omit_s));
+    std::printf("%9.4f Mbit/s  ",
+                double(flow.sink->GetTotalRx() - flow.before) * 8e-6 / (o.duration_s - o.omit_s));
   std::printf("\n");
   Simulator::Destroy();
   return 0;

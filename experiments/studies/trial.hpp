@@ -4,9 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "experiments/definition/experiment.hpp"
+#include "experiments/results/result.hpp"
 #include "sim/units.hpp"
 
 namespace linerate::experiments {
@@ -48,6 +52,17 @@ struct TrialOutcome {
     return sent > 0 ? static_cast<double>(lost()) / static_cast<double>(sent) : 0;
   }
 };
+
+/// One direction of a pair of ports in a trial; how many flows leave by the port it sends from.
+struct SendingPort {
+  Test::Pair ends;
+  int sharing = 1;
+};
+/// The directions of `test`, in the order of its pairs.
+std::vector<SendingPort> sending_ports(const Test& test);
+
+/// Where and why most frames were dropped: "s1:2 (queue)", or "" where none was.
+std::string worst_drop(const std::map<std::string, PortCounters>& ports);
 
 /// What runs trials: the simulator, or a frame generator on real ports.
 class Tester {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <memory>
 #include <optional>
 
@@ -30,42 +29,20 @@ double frames_per_second(BitRate line, Bytes frame) {
          static_cast<double>((frame + Bytes(20)).bits());
 }
 
-/// Where most frames were dropped: "s1:2 (queue)", or "".
-std::string worst_drop(const PortUse& use) {
-  std::string worst;
-  std::int64_t most = 0;
-  for (const auto& [port, counters] : use.ports) {
-    for (const auto& [cause, count] : counters.drops) {
-      if (count <= most) continue;
-      most = count;
-      worst = fmt::format("{} ({})", port, cause);
-    }
-  }
-  return worst;
-}
-
 }  // namespace
 
 MeasuredTester::MeasuredTester(const experiments::Experiment& experiment, const Lab& lab,
                                const Test& test, const std::atomic<bool>* stop)
     : experiment_(experiment), lab_(lab), test_(test), stop_(stop) {
-  std::map<std::pair<int, int>, int> sharing;
-  const auto add = [&](const Test::Pair& ends) {
-    Stream stream{ends, {}, 1};
-    const experiments::PortRef port{experiments::NodeKind::host, ends.from_host, ends.from_nic};
+  for (const experiments::SendingPort& sender : experiments::sending_ports(test)) {
+    Stream stream{sender.ends, {}, sender.sharing};
+    const experiments::PortRef port{experiments::NodeKind::host, sender.ends.from_host,
+                                    sender.ends.from_nic};
     for (const auto& link : experiment.links) {
       if (link.ends[0] == port || link.ends[1] == port) stream.line = link.rate;
     }
-    sharing[{ends.from_host, ends.from_nic}] += test.flows;
     streams_.push_back(stream);
-  };
-  for (const Test::Pair& pair : test.pairs) {
-    if (test.direction != experiments::Direction::reverse) add(pair);
-    if (test.direction != experiments::Direction::forward)
-      add({pair.to_host, pair.to_nic, pair.from_host, pair.from_nic});
   }
-  for (Stream& stream : streams_)
-    stream.sharing = sharing[{stream.ends.from_host, stream.ends.from_nic}];
 }
 
 double MeasuredTester::port_rate(Bytes frame_size) const {
@@ -141,7 +118,7 @@ TrialOutcome MeasuredTester::outcome_of(const TrialRequest& request, const RunOu
                                              .p99 = latency->percentile(0.99),
                                              .p999 = latency->percentile(0.999)};
   }
-  if (outcome.lost() > 0) outcome.limited_by = worst_drop(run.use);
+  if (outcome.lost() > 0) outcome.limited_by = experiments::worst_drop(run.use.ports);
   return outcome;
 }
 

@@ -9,17 +9,6 @@
 namespace linerate::realnet {
 namespace {
 
-experiments::Experiment over_loopback(const experiments::Test& test) {
-  auto experiment = two_hosts(1000);
-  experiment.lab = experiments::LabType::loopback;
-  experiment.tests = {test};
-  return experiment;
-}
-
-double figure(const experiments::Result& result, const std::string& name) {
-  return result.tests.at(0).figures.at(name).median();
-}
-
 TEST_CASE("a file to send has the bytes it should have, and no more") {
   TransferFile file = TransferFile::to_read(Bytes(3'000'000));
   CHECK(file.seconds() == 0);  // writing it does not count

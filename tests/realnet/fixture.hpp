@@ -6,6 +6,7 @@
 #include <string>
 
 #include "experiments/definition/experiment.hpp"
+#include "experiments/results/result.hpp"
 
 namespace linerate::realnet {
 
@@ -78,6 +79,19 @@ inline experiments::Experiment routed(std::int64_t megabits) {
   experiment.links[1].ends[0] = {experiments::NodeKind::host, 1, 1};
   experiment.links[1].ends[1] = {experiments::NodeKind::host, 2, 0};
   return experiment;
+}
+
+/// One test of two hosts of this machine.
+inline experiments::Experiment over_loopback(const experiments::Test& test) {
+  auto experiment = two_hosts(1000);
+  experiment.lab = experiments::LabType::loopback;
+  experiment.tests = {test};
+  return experiment;
+}
+
+inline double figure(const experiments::Result& result, const std::string& name,
+                     std::size_t test = 0) {
+  return result.tests.at(test).figures.at(name).median();
 }
 
 inline bool is_root() { return ::geteuid() == 0; }

@@ -15,10 +15,6 @@ experiments::Experiment loopback(const experiments::Test& test) {
   return experiment;
 }
 
-double figure(const experiments::Result& result, const std::string& name) {
-  return result.tests.at(0).figures.at(name).median();
-}
-
 TEST_CASE("loopback: a test that depends on a link is inconclusive") {
   const auto result = measure(loopback(stream("bulk", Time::milliseconds(200), Time{})));
   REQUIRE(result.complete);

@@ -41,10 +41,6 @@ std::vector<std::string> namespaces_of(pid_t pid) {
   return names;
 }
 
-double figure(const experiments::Result& result, const std::string& name, std::size_t test = 0) {
-  return result.tests.at(test).figures.at(name).median();
-}
-
 /// Measures up to three times until `goodput`, summed over the tests, is within 1 % of `megabits`,
 /// and returns the last result. Other work on the machine disturbs a run now and then; a wrong
 /// account of the frames is wrong every time.

@@ -11,17 +11,6 @@
 namespace linerate::realnet {
 namespace {
 
-experiments::Experiment over_loopback(const experiments::Test& test) {
-  auto experiment = two_hosts(1000);
-  experiment.lab = experiments::LabType::loopback;
-  experiment.tests = {test};
-  return experiment;
-}
-
-double figure(const experiments::Result& result, const std::string& name) {
-  return result.tests.at(0).figures.at(name).median();
-}
-
 TEST_CASE("a pattern is one stream, however it is cut into writes and reads") {
   const StreamPattern pattern(3);
   std::vector<char> whole(1000), pieces(1000);

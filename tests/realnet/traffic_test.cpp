@@ -9,10 +9,6 @@
 namespace linerate::realnet {
 namespace {
 
-double figure(const experiments::Result& result, const std::string& name, std::size_t test = 0) {
-  return result.tests.at(test).figures.at(name).median();
-}
-
 bool noted(const experiments::TestResult& test, const std::string& words) {
   return std::any_of(test.notes.begin(), test.notes.end(), [&](const std::string& note) {
     return note.find(words) != std::string::npos;
