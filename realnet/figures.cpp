@@ -85,16 +85,6 @@ Span span_of(const Test& test, const TransferOutcome& transfer) {
 
 double rate(const Span& span) { return span.seconds > 0 ? span.bytes * 8 / span.seconds : 0; }
 
-/// Jain's index: (sum x)^2 / (n sum x^2).
-double fairness(const std::vector<double>& rates) {
-  double sum = 0, squares = 0;
-  for (const double x : rates) {
-    sum += x;
-    squares += x * x;
-  }
-  return squares > 0 ? sum * sum / (static_cast<double>(rates.size()) * squares) : 1;
-}
-
 double goodput_of(const Test& test, const Repeat& repeat) {
   double total = 0;
   for (const auto& transfer : repeat.transfers) total += rate(span_of(test, transfer));
@@ -119,7 +109,8 @@ void add_goodput(const Test& test, const Repeat& repeat, Samples& samples) {
   if (flows.size() > 1) {
     samples.add("goodput.min", "bit/s", Better::higher,
                 *std::min_element(flows.begin(), flows.end()));
-    samples.add("fairness", "fraction", Better::higher, fairness(flows));
+    if (const auto fairness = experiments::jains_index(flows))
+      samples.add("fairness", "fraction", Better::higher, *fairness);
   }
 }
 

@@ -16,6 +16,16 @@ double Figure::median() const {
   return samples[middle - 1] / 2 + samples[middle] / 2;
 }
 
+std::optional<double> jains_index(const std::vector<double>& shares) {
+  double sum = 0, squares = 0;
+  for (const double share : shares) {
+    sum += share;
+    squares += share * share;
+  }
+  if (squares <= 0) return {};
+  return sum * sum / (static_cast<double>(shares.size()) * squares);
+}
+
 Figure make_figure(std::string unit, Better better, std::vector<double> samples) {
   LINERATE_CHECK(!samples.empty(), "a figure has at least one sample");
   for (const double sample : samples) LINERATE_CHECK(std::isfinite(sample), "a sample is finite");

@@ -21,9 +21,9 @@ enum class Better { higher, lower, neither };
 struct Figure {
   std::string unit;
   Better better = Better::higher;
-  std::vector<double> samples;                          ///< sorted
-  std::optional<std::pair<double, double>> ci95;        ///< of the median, order statistics
-  std::optional<std::pair<double, double>> model95;     ///< from the intervals of parameters
+  std::vector<double> samples;                       ///< sorted
+  std::optional<std::pair<double, double>> ci95;     ///< of the median, order statistics
+  std::optional<std::pair<double, double>> model95;  ///< from the intervals of parameters
 
   /// Middle sample, or the mean of the two middle ones. Needs at least one sample.
   double median() const;
@@ -32,8 +32,8 @@ struct Figure {
 
 /// The rate of one test at one layer and where the bytes of a full frame go.
 struct LayerRate {
-  std::string name;       ///< payload | l4 | l3 | an encapsulation's name | l2 | wire
-  double rate = 0;        ///< bit/s
+  std::string name;  ///< payload | l4 | l3 | an encapsulation's name | l2 | wire
+  double rate = 0;   ///< bit/s
   std::int64_t bytes_per_frame = 0;
   bool operator==(const LayerRate&) const = default;
 };
@@ -41,11 +41,11 @@ struct LayerRate {
 /// Every byte of one full frame, or of all frames of a datagram in fragments.
 struct ByteLedger {
   struct Part {
-    std::string name;     ///< "payload", "TCP header", …, "inter-frame gap"
+    std::string name;  ///< "payload", "TCP header", …, "inter-frame gap"
     std::int64_t bytes = 0;
     bool operator==(const Part&) const = default;
   };
-  std::int64_t mtu = 0;   ///< largest IP packet inside the encapsulations
+  std::int64_t mtu = 0;                     ///< largest IP packet inside the encapsulations
   std::optional<std::int64_t> max_segment;  ///< TCP's MSS, options not counted (RFC 6691)
   std::vector<Part> parts;  ///< payload, then what is around it, the innermost first
   bool operator==(const ByteLedger&) const = default;
@@ -74,19 +74,19 @@ struct PortCounters : QueueUse {
 };
 
 struct Interval {
-  double from = 0, to = 0;                    ///< s
-  std::map<std::string, double> figures;      ///< "goodput", "cwnd", "srtt", "retransmits", …
+  double from = 0, to = 0;                ///< s
+  std::map<std::string, double> figures;  ///< "goodput", "cwnd", "srtt", "retransmits", …
   bool operator==(const Interval&) const = default;
 };
 
 /// How far one resource is used, or how long a cause kept the sender waiting.
 struct Limit {
-  std::string resource;           ///< "link a-s1", "receive window", "nagle", …
-  double utilisation = 0;         ///< fraction of capacity, or of the time, 0..1
+  std::string resource;    ///< "link a-s1", "receive window", "nagle", …
+  double utilisation = 0;  ///< fraction of capacity, or of the time, 0..1
   bool binds = false;
-  std::string formula;            ///< with its figures
-  std::string parameter;          ///< path of the parameter to change
-  std::string origin;             ///< "file:line"
+  std::string formula;    ///< with its figures
+  std::string parameter;  ///< path of the parameter to change
+  std::string origin;     ///< "file:line"
   /// Of a line: the rate on the wire, bit/s, at which the whole test would fill it. That is the
   /// line's own where every frame of the test crosses it, and more where only a share does.
   std::optional<double> capacity{};
@@ -94,7 +94,7 @@ struct Limit {
 };
 
 struct TestResult {
-  std::string name;               ///< "fwd" or "fwd[64B]"
+  std::string name;  ///< "fwd" or "fwd[64B]"
   std::string type;
   std::map<std::string, Figure> figures;
   std::vector<LayerRate> layers;
@@ -102,21 +102,21 @@ struct TestResult {
   std::map<std::string, HostUse> hosts;
   std::map<std::string, PortCounters> ports;  ///< "a:eth0"
   std::vector<Interval> intervals;
-  std::vector<Limit> limits;      ///< ranked, the binding one first
+  std::vector<Limit> limits;  ///< ranked, the binding one first
   std::vector<std::string> notes;
   bool operator==(const TestResult&) const = default;
 };
 
 /// How faithfully a lab realised one element of the experiment.
 struct Realisation {
-  std::string element;            ///< "links.a-b.rate"
-  std::string how;                ///< realised | approximated | ignored
+  std::string element;  ///< "links.a-b.rate"
+  std::string how;      ///< realised | approximated | ignored
   std::string why;
   bool operator==(const Realisation&) const = default;
 };
 
 struct Provenance {
-  std::string experiment;         ///< resolved experiment, JSON text
+  std::string experiment;  ///< resolved experiment, JSON text
   std::vector<std::string> set;
   std::uint64_t seed = 0;
   std::string version;
@@ -130,8 +130,8 @@ struct Result {
   bool complete = true;
   Provenance provenance;
   std::vector<TestResult> tests;
-  std::vector<Realisation> realisation;              ///< measured results only
-  std::map<std::string, std::string> environment;    ///< measured results only: kernel, CPU, …
+  std::vector<Realisation> realisation;            ///< measured results only
+  std::map<std::string, std::string> environment;  ///< measured results only: kernel, CPU, …
   std::vector<std::string> notes;
   bool operator==(const Result&) const = default;
 };
@@ -139,6 +139,10 @@ struct Result {
 /// A figure from its samples: sorts them and adds the 95 % interval of the median by order
 /// statistics (absent below six samples, where no pair of ranks covers 95 %).
 Figure make_figure(std::string unit, Better better, std::vector<double> samples);
+
+/// Jain's index of fairness: (sum x)^2 / (n sum x^2), 1 when all are equal, 1/n when one has
+/// everything (Jain, Chiu, Hawe, 1984). Absent where nobody has anything.
+std::optional<double> jains_index(const std::vector<double>& shares);
 
 /// The usual direction of a figure by its name: rates and fairness are better higher; times, CPU,
 /// loss, retransmits and cost lower; anything else neither.

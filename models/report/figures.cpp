@@ -128,16 +128,6 @@ struct Volume {
   double rate() const { return bytes > 0 ? bits_per_second(bytes, to - from) : 0; }
 };
 
-// Jain's index: 1 when all are equal, 1/n when one has everything (Jain, Chiu, Hawe, 1984).
-double jain(const std::vector<double>& rates) {
-  double sum = 0, squares = 0;
-  for (const double rate : rates) {
-    sum += rate;
-    squares += rate * rate;
-  }
-  return squares > 0 ? sum * sum / (static_cast<double>(rates.size()) * squares) : 0;
-}
-
 void stream_figures(const Subject& s, FigureValues& out) {
   std::vector<double> rates;
   std::int64_t wire_bytes = 0;
@@ -179,7 +169,7 @@ void stream_figures(const Subject& s, FigureValues& out) {
   out["goodput"] = s.test.clock == Clock::standard ? volumes[0].rate() + volumes[1].rate() : sum;
   if (rates.size() > 1 && !s.test.arrivals && !s.test.sizes) {  // of like flows
     out["goodput.min"] = *std::min_element(rates.begin(), rates.end());
-    out["fairness"] = jain(rates);
+    if (const auto fairness = experiments::jains_index(rates)) out["fairness"] = *fairness;
   }
 }
 

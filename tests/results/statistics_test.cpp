@@ -35,6 +35,15 @@ std::vector<double> exponentials(std::mt19937_64& random, int n) {
 
 }  // namespace
 
+TEST_CASE(
+    "Jain's index is 1 for equal shares, 1/n for one who has all, and scale does not matter") {
+  CHECK(jains_index({7e6, 7e6, 7e6}) == 1.0);
+  CHECK(jains_index({5, 0, 0, 0}) == 0.25);
+  CHECK(*jains_index({1, 2, 3}) == Approx(*jains_index({1e9, 2e9, 3e9})));
+  CHECK(*jains_index({1, 2, 3}) == Approx(36.0 / 42));
+  CHECK_FALSE(jains_index({0, 0}));
+}
+
 TEST_CASE("the median is the middle sample, or the mean of the two middle ones") {
   CHECK(make_figure("s", Better::lower, {3, 1, 2}).median() == 2);
   CHECK(make_figure("s", Better::lower, {4, 1, 2, 3}).median() == 2.5);

@@ -60,16 +60,6 @@ class IperfDocument {
   json root_;
 };
 
-/// Jain's index.
-double evenness(const std::vector<double>& rates) {
-  double sum = 0, squares = 0;
-  for (const double rate : rates) {
-    sum += rate;
-    squares += rate * rate;
-  }
-  return squares > 0 ? sum * sum / (static_cast<double>(rates.size()) * squares) : 0;
-}
-
 class IperfReader {
  public:
   explicit IperfReader(const ToolOutput& output) : document_(output) {}
@@ -144,7 +134,7 @@ class IperfReader {
     if (udp_) run_.add("reordered", "count", reordered);
     if (rates.size() < 2) return;
     run_.add("goodput.min", "bit/s", *std::min_element(rates.begin(), rates.end()));
-    run_.add("fairness", "fraction", evenness(rates));
+    if (const auto fairness = jains_index(rates)) run_.add("fairness", "fraction", *fairness);
   }
 
   /// Shares of one core. The host that ran the client sends unless it asked for the reverse.
