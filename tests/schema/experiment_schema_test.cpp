@@ -1,20 +1,16 @@
 // The published JSON Schema against the parser: one comes from the other, and every shipped file
-// satisfies both. The only file that compiles valijson, which is slow.
+// satisfies both.
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
-#include <valijson/adapters/nlohmann_json_adapter.hpp>
-#include <valijson/schema.hpp>
-#include <valijson/schema_parser.hpp>
-#include <valijson/validation_results.hpp>
-#include <valijson/validator.hpp>
 
 #include "experiments/catalog/embedded.hpp"
 #include "experiments/definition/yaml_tree.hpp"
 #include "tests/definition/parse_fixture.hpp"
+#include "tests/schema/schema_validator.hpp"
 
 using namespace linerate::experiments;
 using nlohmann::json;
@@ -49,30 +45,7 @@ json yaml_to_json(const std::string& text) {
   return to_json(*tree);
 }
 
-class Schema {
- public:
-  Schema() {
-    const json document = json::parse(experiment_schema());
-    valijson::SchemaParser parser(valijson::SchemaParser::kDraft7);
-    parser.populateSchema(valijson::adapters::NlohmannJsonAdapter(document), schema_);
-  }
-
-  /// The first complaint, or "".
-  std::string complaint(const json& document) {
-    valijson::Validator validator;
-    valijson::ValidationResults results;
-    const valijson::adapters::NlohmannJsonAdapter target(document);
-    if (validator.validate(schema_, target, &results)) return {};
-    valijson::ValidationResults::Error error;
-    results.popError(error);
-    std::string text;
-    for (const std::string& part : error.context) text += part;
-    return text + ": " + error.description;
-  }
-
- private:
-  valijson::Schema schema_;
-};
+SchemaValidator schema_of_experiments() { return SchemaValidator(json::parse(experiment_schema())); }
 
 std::string read_file(const std::filesystem::path& path) {
   std::ostringstream text;
@@ -91,7 +64,7 @@ TEST_CASE("the published schema is the generated one") {
 }
 
 TEST_CASE("every shipped experiment satisfies the parser and the schema") {
-  Schema schema;
+  const SchemaValidator schema = schema_of_experiments();
   int files = 0;
   for (const auto& entry :
        std::filesystem::recursive_directory_iterator(kExperiments / "library")) {
@@ -110,7 +83,7 @@ TEST_CASE("every shipped experiment satisfies the parser and the schema") {
 }
 
 TEST_CASE("what the schema refuses, the parser refuses") {
-  Schema schema;
+  const SchemaValidator schema = schema_of_experiments();
   for (const Sections& wrong :
        {Sections{.more = "seeed: 1"}, Sections{.more = "lab: {type: moon}"},
         Sections{.more = "seed: one"}, Sections{.more = "name: 5"},

@@ -12,8 +12,7 @@
 namespace linerate::experiments {
 
 std::string self_contained(const std::string& resolved) {
-  using Json = nlohmann::ordered_json;
-  Json json = Json::parse(resolved);
+  auto json = nlohmann::ordered_json::parse(resolved);
   for (const char* kind : {"hosts", "switches"}) {
     if (!json.contains(kind)) continue;
     for (auto& [name, device] : json[kind].items()) {
