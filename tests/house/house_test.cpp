@@ -83,6 +83,7 @@ const std::map<std::string, std::vector<std::string>> kArrows{
     {"tests/validation", {"sim", "experiments", "models"}},
     {"tests/calibration", {"sim", "experiments", "models"}},
     {"tests/realnet", {"sim", "experiments", "realnet"}},
+    {"tests/traffic", {"sim", "experiments", "realnet", "tests/realnet"}},
     {"tests", {"sim", "experiments", "models", "realnet", "cli"}},
     {"bench", {"sim", "experiments", "models", "realnet", "cli"}},
 };

@@ -8,15 +8,8 @@
 namespace linerate::realnet {
 namespace {
 
-experiments::Experiment loopback(const experiments::Test& test) {
-  auto experiment = two_hosts(100);
-  experiment.lab = experiments::LabType::loopback;
-  experiment.tests = {test};
-  return experiment;
-}
-
 TEST_CASE("loopback: a test that depends on a link is inconclusive") {
-  const auto result = measure(loopback(stream("bulk", Time::milliseconds(200), Time{})));
+  const auto result = measure(over_loopback(stream("bulk", Time::milliseconds(200), Time{})));
   REQUIRE(result.complete);
   CHECK(figure(result, "goodput") > 0);
   const auto& notes = result.tests[0].notes;
@@ -32,7 +25,7 @@ TEST_CASE("loopback: all bytes of a bounded transfer arrive, and its goodput is 
     test.bytes = Bytes(30'000'001);
     test.write = Bytes(65536);
     test.clock = clock;
-    const auto result = measure(loopback(test));
+    const auto result = measure(over_loopback(test));
     INFO("clock " << static_cast<int>(clock));
     const double by_elapsed = figure(result, "goodput") * figure(result, "elapsed") / 8;
     if (clock == experiments::Clock::standard) {
@@ -48,7 +41,7 @@ TEST_CASE("loopback: all bytes of a bounded transfer arrive, and its goodput is 
 TEST_CASE("loopback: flows share, and fairness lies between 1/n and 1") {
   auto test = stream("flows", Time::milliseconds(500), Time::milliseconds(100));
   test.flows = 3;
-  const auto result = measure(loopback(test));
+  const auto result = measure(over_loopback(test));
   CHECK(figure(result, "fairness") > 1.0 / 3);
   CHECK(figure(result, "fairness") <= 1.0);
   CHECK(figure(result, "goodput.min") * 3 <= figure(result, "goodput") * (1 + 1e-9));
@@ -57,19 +50,10 @@ TEST_CASE("loopback: flows share, and fairness lies between 1/n and 1") {
 TEST_CASE("loopback: a paced sender does not exceed its pace") {
   auto test = stream("paced", Time::milliseconds(600), Time::milliseconds(100));
   test.pacing = BitRate::bits_per_second(40'000'000);
-  const auto result = measure(loopback(test));
+  const auto result = measure(over_loopback(test));
   // The kernel paces buffers of up to 64 KiB: one more may fall into the half second measured.
   CHECK(figure(result, "goodput") <= 40e6 + 65536 * 8 / 0.5);
   CHECK(figure(result, "goodput") >= 40e6 * 0.5);
-}
-
-TEST_CASE("loopback: writes on a schedule take the schedule's time") {
-  auto test = stream("rows", Time::seconds(1), Time{});
-  test.writes = {{Bytes(1000), 4, Time::milliseconds(50), Time::milliseconds(20)}};
-  const auto result = measure(loopback(test));
-  CHECK(figure(result, "sender.calls") == 4);
-  CHECK(figure(result, "elapsed") >= 0.170);
-  CHECK(figure(result, "elapsed") < 0.5);
 }
 
 TEST_CASE("loopback: background traffic lasts as long as what it is the background of") {
@@ -80,7 +64,7 @@ TEST_CASE("loopback: background traffic lasts as long as what it is the backgrou
   bulk.group = "loaded";
   bulk.direction = experiments::Direction::reverse;
   bulk.repeats = 2;
-  auto experiment = loopback(load);
+  auto experiment = over_loopback(load);
   experiment.tests.push_back(bulk);
   const auto result = measure(experiment);
   REQUIRE(result.tests.size() == 2);
@@ -95,7 +79,7 @@ TEST_CASE("loopback: a reader that pauses holds the sender back") {
   auto test = stream("paused", Time::seconds(1), Time{});
   test.reader.pause_at = Time::milliseconds(100);
   test.reader.pause_for = Time::milliseconds(600);
-  const auto result = measure(loopback(test));
+  const auto result = measure(over_loopback(test));
   // Nothing is read while the reader sleeps.
   for (const auto& interval : result.tests[0].intervals) {
     if (interval.from > 0.199 && interval.to < 0.601) CHECK(interval.figures.at("goodput") < 30e6);
@@ -106,7 +90,7 @@ TEST_CASE("loopback: a reader that pauses holds the sender back") {
 TEST_CASE("loopback: both directions at once are both counted") {
   auto test = stream("both", Time::milliseconds(300), Time{});
   test.direction = experiments::Direction::both;
-  const auto result = measure(loopback(test));
+  const auto result = measure(over_loopback(test));
   CHECK(figure(result, "goodput.forward") > 0);
   CHECK(figure(result, "goodput.reverse") > 0);
   CHECK(figure(result, "goodput.forward") + figure(result, "goodput.reverse") ==

@@ -67,18 +67,6 @@ TEST_CASE("loopback: writes without a copy bring every byte, and say what the ke
   }));
 }
 
-TEST_CASE("loopback: flows that arrive are as many as the schedule says, each whole") {
-  auto test = stream("t", Time::milliseconds(500), Time{});
-  test.arrivals = experiments::Arrivals{.poisson = {}, .periodic = 200};
-  test.bytes = Bytes(20'000);
-  const auto result = measure(over_loopback(test));
-  CHECK(figure(result, "flows") == 100);
-  CHECK(figure(result, "flow_elapsed.p50") <= figure(result, "flow_elapsed.p99"));
-  CHECK(figure(result, "flow_elapsed.small.p50") == figure(result, "flow_elapsed.p50"));
-  // One flow of 20 kB in 5 ms; the last one ends with its own.
-  CHECK(figure(result, "goodput") == Approx(200 * 20'000 * 8).epsilon(0.05));
-}
-
 TEST_CASE("loopback: flows of drawn sizes end by themselves") {
   auto test = stream("t", Time::seconds(10), Time{});
   test.sizes = experiments::Sizes{};

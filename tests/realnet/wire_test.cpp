@@ -167,47 +167,6 @@ experiments::Experiment path(Time delay, double loss) {
   return experiment;
 }
 
-/// Runs `experiment` up to three times until `good` says so: other work on the machine may disturb
-/// a run, a wrong line is wrong every time.
-template <class Good>
-experiments::Result measured(const experiments::Experiment& experiment, Good good) {
-  experiments::Result result;
-  for (int attempt = 0; attempt < 3; ++attempt) {
-    result = measure(experiment);
-    if (good(result)) break;
-  }
-  return result;
-}
-
-TEST_CASE("wire: a window passes per round trip, so twice the delay halves the rate") {
-  if (!wires_possible()) return;
-  const auto run = [](Time delay) {
-    auto experiment = path(delay, 0);
-    experiment.tests = {stream("window", Time::milliseconds(1200), Time::milliseconds(400))};
-    experiment.tests[0].receive_buffer = Bytes(32768);
-    const auto result = measure(experiment);
-    const auto& test = result.tests.at(0);
-    CHECK(test.figures.at("retransmits").median() == 0);
-    CHECK(test.notes.empty());
-    CHECK(test.ports.at("a:eth0").figures.contains("late.p99"));
-    return test.figures.at("goodput").median();
-  };
-  // Beside twice the delay a round trip has a full frame and an acknowledgment on the line.
-  constexpr double kOnLine = 130e-6;
-  constexpr double kExpected = (0.040 + kOnLine) / (0.020 + kOnLine);
-  double ratio = 0, window = 0;
-  for (int attempt = 0; attempt < 3 && ratio != Approx(kExpected).epsilon(0.1); ++attempt) {
-    const double near = run(Time::milliseconds(10));
-    ratio = near / run(Time::milliseconds(20));
-    window = near / 8 * (0.020 + kOnLine);
-  }
-  // A tenth: other work on the machine adds wake-ups to a round trip.
-  CHECK(ratio == Approx(kExpected).epsilon(0.1));
-  // Linux stores twice the argument and announces a part of that (tcp(7), SO_RCVBUF).
-  CHECK(window > 16384);
-  CHECK(window < 65536);
-}
-
 TEST_CASE("wire: random loss is within its binomial interval, and TCP repairs all of it") {
   if (!wires_possible()) return;
   auto experiment = path(Time::milliseconds(1), 0.02);
@@ -220,22 +179,6 @@ TEST_CASE("wire: random loss is within its binomial interval, and TCP repairs al
   CHECK(std::abs(lost - 0.02 * frames) < 5 * std::sqrt(frames * 0.02 * 0.98));
   CHECK(result.tests[0].ports.at("b:eth0").drops.at("loss") == 0);
   CHECK(result.tests[0].figures.at("retransmits").median() > 0);
-}
-
-TEST_CASE("wire: a full line is full, and its queue drops what does not fit") {
-  if (!wires_possible()) return;
-  auto experiment = path(Time::milliseconds(2), 0);
-  experiment.links[0].queue = Bytes(30 * 1538);
-  experiment.tests = {stream("bulk", Time::milliseconds(1500), Time::milliseconds(500))};
-  const auto good = [](const experiments::Result& result) {
-    return result.tests.at(0).figures.at("goodput").median() > 0.93 * 94.148e6;
-  };
-  const auto result = measured(experiment, good);
-  // 30 frames are less than the 38 that are on their way, so Reno leaves the line idle for a while
-  // after every loss, but never for long.
-  CHECK(result.tests.at(0).figures.at("goodput").median() <= 94.148e6 * 1.002);
-  CHECK(result.tests[0].ports.at("a:eth0").peak_queue <= 31 * 1538);
-  CHECK(result.tests[0].ports.at("a:eth0").peak_queue > 29 * 1538);
 }
 
 }  // namespace
