@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,6 +22,25 @@ int digit_of(char c) {
   if (c >= '0' && c <= '9') return c - '0' + 52;
   if (c == '+') return 62;
   return c == '/' ? 63 : -1;
+}
+
+/// write(), which for a pipe that nobody reads any more fails with EPIPE and raises no SIGPIPE, so
+/// that an agent's death does not depend on what the program does with that signal.
+ssize_t write_quietly(const FileDescriptor& pipe, std::string_view text) {
+  sigset_t signal, before, pending;
+  ::sigemptyset(&signal);
+  ::sigaddset(&signal, SIGPIPE);
+  ::sigpending(&pending);
+  ::pthread_sigmask(SIG_BLOCK, &signal, &before);
+  const ssize_t size = ::write(pipe.number(), text.data(), text.size());
+  const int error = errno;
+  if (size < 0 && error == EPIPE && ::sigismember(&pending, SIGPIPE) == 0) {
+    const timespec at_once{};
+    ::sigtimedwait(&signal, nullptr, &at_once);
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return size;
 }
 
 }  // namespace
@@ -107,7 +127,7 @@ void write_message(const FileDescriptor& pipe, const Json& message, Time patienc
   ::fcntl(pipe.number(), F_SETFL, flags | O_NONBLOCK);
   const Time give_up = monotonic_now() + patience;
   for (std::size_t done = 0; done < text.size();) {
-    const ssize_t size = ::write(pipe.number(), text.data() + done, text.size() - done);
+    const ssize_t size = write_quietly(pipe, std::string_view(text).substr(done));
     if (size > 0) {
       done += static_cast<std::size_t>(size);
       continue;

@@ -95,6 +95,15 @@ TEST_CASE("bytes survive as text, and damaged text is found") {
   CHECK(to_base64(std::as_bytes(std::span("fooba", 5))) == "Zm9vYmE=");
 }
 
+TEST_CASE("a message to an agent that has gone is an error, and no signal that ends the program") {
+  int line[2];
+  REQUIRE(::pipe2(line, O_CLOEXEC) == 0);
+  const FileDescriptor writing(line[1]);
+  ::close(line[0]);
+  CHECK_THROWS_WITH(write_message(writing, {{"do", "clock"}}, Time::milliseconds(100)),
+                    Catch::Contains("gone"));
+}
+
 TEST_CASE("an order arrives as it was given, and one that fits no experiment is refused") {
   auto experiment = two_hosts(100);
   experiment.tests = {stream("first", Time::seconds(1), Time{}),
