@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "experiments/results/recovery.hpp"
 #include "realnet/samples.hpp"
 #include "realnet/traffic/traffic_figures.hpp"
 #include "realnet/transfer.hpp"
@@ -223,6 +224,38 @@ std::vector<experiments::Interval> intervals_of(const Repeat& repeat) {
   return intervals;
 }
 
+/// How soon a repeat's traffic was back after something had happened to a link.
+std::optional<Time> recovery_of(const Experiment& experiment, const Test& test,
+                                const Repeat& repeat) {
+  Time step;
+  for (const auto& transfer : repeat.transfers) step = std::max(step, transfer.receiver.step);
+  if (step == Time{}) return std::nullopt;
+  std::vector<experiments::Progress> progress;
+  for (const auto& transfer : repeat.transfers) {
+    const ReceiverReport& receiver = transfer.receiver;
+    if (receiver.step == Time{}) continue;
+    // Steps are multiples of one another.
+    const std::int64_t stride = step / receiver.step;
+    for (std::int64_t i = 0; (i + 1) * stride <= receiver.intervals; ++i) {
+      const Time from = test.start + step * i;
+      if (i == static_cast<std::int64_t>(progress.size())) progress.push_back({from, from + step});
+      progress[i].bytes += receiver.interval_bytes[(i + 1) * stride - 1];
+    }
+  }
+  return progress.empty() ? std::nullopt
+                          : recovery(experiment.events, progress, progress.back().to);
+}
+
+void add_recovery(const Experiment& experiment, const Test& test,
+                  const std::vector<Repeat>& repeats, TestResult& result) {
+  Samples samples;
+  for (const Repeat& repeat : repeats) {
+    if (const auto recovery = recovery_of(experiment, test, repeat))
+      samples.add("recovery", "s", Better::lower, recovery->seconds());
+  }
+  result.figures.merge(samples.figures());
+}
+
 /// Shares of time the sender had data but could not send, and how full each link was.
 std::vector<experiments::Limit> limits_of(const Experiment& experiment, const LabPlan& plan,
                                           const Repeat& repeat) {
@@ -407,6 +440,7 @@ TestResult test_result(const Experiment& experiment, const LabPlan& plan, const 
         result = test.arrivals ? flows_result(experiment, plan, test, repeats)
                                : stream_result(experiment, plan, test, repeats, alone);
     }
+    if (!experiment.events.empty()) add_recovery(experiment, test, repeats, result);
     add_host_use(experiment, test, repeats.front(), result);
   }
   result.name = test.name;

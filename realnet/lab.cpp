@@ -223,9 +223,9 @@ void Lab::build_namespaces() {
         std::make_unique<NetworkNamespace>(fmt::format("linerate-{}-{}", lock_->id(), node.name)));
     NetworkNamespace& made = *nodes_.back();
     run_in_namespace(made.descriptor(), [&] { set_parameters(node); });
-    if (node.is_switch) {
-      made.devices().add_bridge("bridge");
-      made.devices().set_up("bridge");
+    for (const std::string& bridge : node.bridges) {
+      made.devices().add_bridge(bridge);
+      made.devices().set_up(bridge);
     }
   }
   for (const PlannedLink& link : plan_.links) build_link(link);
@@ -322,7 +322,7 @@ void Lab::finish_port(const PlannedPort& port) {
     devices.disable_offloads(port.device, port.plain_frames);
   if (port.shaper) devices.shape(port.device, *port.shaper);
   if (plan_.nodes[port.node].is_switch) {
-    devices.set_master(port.device, "bridge");
+    devices.set_master(port.device, port.bridge);
   } else {
     devices.add_address(port.device, fmt::format("{}/{}", port.ipv4, kIpv4Prefix));
     if (has_ipv6()) {
@@ -392,6 +392,28 @@ void Lab::begin(Time start) const {
   for (const auto& wire : wires_) {
     if (wire) wire->begin(start);
   }
+  start_ = start;
+  for (const auto& [port, made] : followed_) {
+    if (made > 0) nodes_[port->node]->devices().shape(port->device, *port->shaper);
+  }
+  followed_.clear();
+}
+
+Time Lab::follow(Time now) const {
+  Time next = Time::never();
+  if (start_ == Time::never()) return next;
+  for_each_port([&](const PlannedPort& port, const Devices&) {
+    if (port.shaper_changes.empty()) return;
+    for (std::size_t& made = followed_[&port]; made < port.shaper_changes.size(); ++made) {
+      const auto& [at, shaper] = port.shaper_changes[made];
+      if (start_ + at > now) {
+        next = std::min(next, start_ + at);
+        return;
+      }
+      nodes_[port.node]->devices().shape(port.device, shaper);
+    }
+  });
+  return next;
 }
 
 std::vector<experiments::Realisation> Lab::observations() const {

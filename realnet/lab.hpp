@@ -75,8 +75,12 @@ class Lab {
   /// Waits until no frame of an earlier transfer is queued anywhere, at most two seconds. Throws
   /// std::runtime_error when a part of the lab has died.
   void drain() const;
-  /// A group of tests begins at `start` (CLOCK_MONOTONIC).
+  /// A group of tests begins at `start` (CLOCK_MONOTONIC): what happens to links counts from there.
   void begin(Time start) const;
+  /// Puts links back as they are without events, until a group begins.
+  void settle() const { begin(Time::never()); }
+  /// Makes the changes of token buckets that are due at `now`, and returns when the next one is.
+  Time follow(Time now) const;
   /// How far the clocks of real hosts may differ from this one's, by name ("clock of a").
   std::map<std::string, std::string> facts() const { return facts_; }
   /// What the lab itself has seen of how it realises the links, by element ("links.a-b.wire").
@@ -104,6 +108,8 @@ class Lab {
   std::vector<std::unique_ptr<AgentLink>> agents_;        ///< by host; null: not needed
   std::vector<experiments::Realisation> agent_notes_;
   mutable std::map<std::string, std::string> facts_;
+  mutable Time start_ = Time::never();                          ///< of the group that runs
+  mutable std::map<const PlannedPort*, std::size_t> followed_;  ///< changes made so far
 };
 
 }  // namespace linerate::realnet

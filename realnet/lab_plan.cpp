@@ -8,6 +8,8 @@
 #include <set>
 
 #include "experiments/definition/topology.hpp"
+#include "realnet/lab_vlans.hpp"
+#include "realnet/lab_wires.hpp"
 #include "realnet/measure.hpp"
 #include "realnet/realisation.hpp"
 
@@ -63,41 +65,14 @@ bool has_short_transfers(const Experiment& experiment, BitRate rate) {
   });
 }
 
-/// Whether the link does more than a token bucket can.
-bool needs_wire(const Link& link) {
-  return link.queue || link.delay > Time{} || link.jitter > Time{} || link.loss[0] > 0 ||
-         link.loss[1] > 0 || link.bit_error_rate > 0 || link.mtu || !link.blackholes.empty() ||
-         link.propagation > kNoticeable;
-}
-
-WirePlan wire_for(const Experiment& experiment, int index, Bytes largest_mtu) {
-  const Link& link = experiment.links[index];
-  WirePlan plan;
-  plan.largest = largest_mtu + kEthernetHeader;
-  for (int end = 0; end < 2; ++end) {
-    LineConfig& line = plan.lines[end];
-    line.rate = link.rate;
-    line.latency = link.propagation + link.delay;
-    line.jitter = link.jitter;
-    line.loss = link.loss[end];
-    line.bit_error_rate = link.bit_error_rate;
-    line.queue = link.queue;
-    line.largest = link.mtu;
-    line.blackholes = link.blackholes;
-    line.seed = experiment.seed;
-    line.entity = static_cast<std::uint64_t>(2 * index + end);
-  }
-  return plan;
-}
-
 /// What a bucket may let pass at once. Whatever a timer or the processor is late by beyond that is
 /// lost: on a busy virtual machine 2 ms cost 1 to 3 % of the rate and 10 ms nothing that shows
 /// (94.14 to 94.15 of 94.148 Mbit/s). A queue that never empties does not notice the difference; a
 /// short transfer would, and gets the small bucket; so does a wire, in which a burst would stay as
 /// a queue.
-Bytes burst_for(const Experiment& experiment, const Link& link, Bytes wire) {
-  const std::int64_t bytes_per_second = link.rate.bits_per_second() / 8;
-  if (has_short_transfers(experiment, link.rate) || needs_wire(link)) {
+Bytes burst_for(const Experiment& experiment, const Link& link, Bytes wire, BitRate rate) {
+  const std::int64_t bytes_per_second = rate.bits_per_second() / 8;
+  if (has_short_transfers(experiment, link.rate) || needs_wire(experiment, link)) {
     return std::max(Bytes(bytes_per_second / 500), wire * 2);
   }
   // At 10 Mbit/s 10 ms are eight frames, and 20 ms are better still.
@@ -106,24 +81,25 @@ Bytes burst_for(const Experiment& experiment, const Link& link, Bytes wire) {
 
 /// A token bucket for a line. Beyond kFrameByFrame the rate itself is scaled, which counts
 /// full-sized frames alone exactly.
-std::optional<Shaper> shaper_for(const Experiment& experiment, const Link& link, const PortRef& end,
-                                 Bytes mtu) {
-  // An emulated path queues frames itself, and hosts hand them over at once.
-  if (link.rate > kFastestLine || link.queue) return std::nullopt;
+std::optional<Shaper> shaper_for(const Experiment& experiment, const Link& link, int end, Bytes mtu,
+                                 BitRate rate) {
+  // An emulated path queues frames itself, and hosts hand them over at once; so does a queue that
+  // decides.
+  if (link.rate > kFastestLine || link.queue || link.egress || discipline_of(experiment, link, end))
+    return std::nullopt;
   Shaper shaper;
-  const Bytes wire = mtu + kEthernetHeader + kFraming;
-  const std::int64_t rate = link.rate.bits_per_second();
-  shaper.burst = burst_for(experiment, link, wire);
-  shaper.limit = std::max(queue_limit(experiment, end), wire);
+  const Bytes wire = mtu + kEthernetHeader + kFraming + tag_of(experiment, link);
+  shaper.burst = burst_for(experiment, link, wire, rate);
+  shaper.limit = std::max(queue_limit(experiment, link.ends[end]), wire);
   if (link.rate <= kFrameByFrame) {
-    shaper.rate = link.rate;
-    shaper.overhead = kFraming;
-    shaper.minimum = kSmallestFrame;
+    shaper.rate = rate;
+    shaper.overhead = kFraming + tag_of(experiment, link);
+    shaper.minimum = kSmallestFrame + tag_of(experiment, link);
   } else {
     const double scale =
         static_cast<double>((mtu + kEthernetHeader).count()) / static_cast<double>(wire.count());
-    shaper.rate =
-        BitRate::bits_per_second(static_cast<std::int64_t>(static_cast<double>(rate) * scale));
+    shaper.rate = BitRate::bits_per_second(
+        static_cast<std::int64_t>(static_cast<double>(rate.bits_per_second()) * scale));
   }
   return shaper;
 }
@@ -154,21 +130,43 @@ void plan_nodes(const Experiment& experiment, LabPlan& plan) {
       parameters.insert(parameters.end(), std::begin(kRouterParameters),
                         std::end(kRouterParameters));
     }
-    plan.nodes.push_back({host.name, false, Bytes(0), std::move(parameters), {}});
+    plan.nodes.push_back({host.name, false, Bytes(0), {}, std::move(parameters), {}});
   }
   for (const auto& device : experiment.switches) {
+    std::vector<std::string> bridges;
+    for (int port = 0; port < static_cast<int>(device.port_rates.size()); ++port) {
+      const std::string bridge = bridge_of(device, port);
+      if (std::find(bridges.begin(), bridges.end(), bridge) == bridges.end())
+        bridges.push_back(bridge);
+    }
     // A bridge needs no addresses; with IPv6 it would send frames of its own.
     plan.nodes.push_back(
         {device.name,
          true,
          Bytes(1500),
+         std::move(bridges),
          {{"net/ipv6/conf/all/disable_ipv6", "1"}, {"net/ipv6/conf/default/disable_ipv6", "1"}},
          {}});
   }
 }
 
-PlannedPort plan_port(const Experiment& experiment, const Link& link, const PortRef& end,
-                      Bytes largest_mtu) {
+/// A bucket in front of a line whose rate changes changes with it. It slows down a little early:
+/// what it let pass at the old rate would stand as a queue in front of a slower line.
+void plan_shaper_changes(const Experiment& experiment, const Link& link, const LineConfig& line,
+                         int end, PlannedPort& port) {
+  constexpr Time kEarly = Time::milliseconds(2);
+  BitRate rate = line.rate;
+  for (const auto& [at, state] : line.changes) {
+    if (!port.shaper || state.rate == rate) continue;
+    const Time when = state.rate < rate ? later(at - kEarly, Time{}) : at;
+    port.shaper_changes.emplace_back(when,
+                                     *shaper_for(experiment, link, end, port.mtu, state.rate));
+    rate = state.rate;
+  }
+}
+
+PlannedPort plan_port(const Experiment& experiment, const Link& link, int from, Bytes largest_mtu) {
+  const PortRef& end = link.ends[from];
   PlannedPort port;
   port.node = node_of(experiment, end);
   if (end.kind == NodeKind::host) {
@@ -185,13 +183,14 @@ PlannedPort plan_port(const Experiment& experiment, const Link& link, const Port
     // A switch forwards what its hosts send; its ports take the largest frame of any of them.
     port.device = fmt::format("port{}", end.port + 1);
     port.label = fmt::format("{}:{}", experiment.switches[end.node].name, end.port + 1);
+    port.bridge = bridge_of(experiment.switches[end.node], end.port);
     port.mtu = largest_mtu;
   }
-  port.shaper = shaper_for(experiment, link, end, port.mtu);
+  port.shaper = shaper_for(experiment, link, from, port.mtu, link.rate);
   // Only a token bucket must see frames one by one. Without one, TCP fills its send buffer with
   // large packets as it does above any NIC, and the kernel cuts them up when they leave.
   port.single_frames = port.shaper && link.rate <= kFrameByFrame;
-  port.plain_frames = needs_wire(link);
+  port.plain_frames = needs_wire(experiment, link);
   return port;
 }
 
@@ -210,9 +209,12 @@ void plan_links(const Experiment& experiment, LabPlan& plan) {
     PlannedLink planned;
     planned.number = i;
     planned.name = link.name;
-    if (needs_wire(link)) planned.wire = wire_for(experiment, i, largest);
+    if (needs_wire(experiment, link)) planned.wire = wire_for(experiment, i, largest);
     for (int end = 0; end < 2; ++end) {
-      planned.ends[end] = plan_port(experiment, link, link.ends[end], largest);
+      planned.ends[end] = plan_port(experiment, link, end, largest);
+      if (planned.wire) {
+        plan_shaper_changes(experiment, link, planned.wire->lines[end], end, planned.ends[end]);
+      }
       PlannedNode& node = plan.nodes[planned.ends[end].node];
       node.mtu = std::max(node.mtu, planned.ends[end].mtu);
     }
@@ -221,13 +223,19 @@ void plan_links(const Experiment& experiment, LabPlan& plan) {
 }
 
 void plan_addresses(LabPlan& plan) {
-  // Each link is a node of its own here, and joins only its switches: a host with two links has a
+  // Each link is a node of its own here, and joins only its bridges: a host with two links has a
   // subnet on each.
-  const int nodes = static_cast<int>(plan.nodes.size());
+  std::map<std::pair<int, std::string>, int> bridges;
+  for (int i = 0; i < static_cast<int>(plan.nodes.size()); ++i) {
+    for (const std::string& bridge : plan.nodes[i].bridges)
+      bridges.emplace(std::pair(i, bridge), static_cast<int>(bridges.size()));
+  }
+  const int nodes = static_cast<int>(bridges.size());
   Segments segments(nodes + static_cast<int>(plan.links.size()));
   for (int i = 0; i < static_cast<int>(plan.links.size()); ++i) {
     for (const PlannedPort& port : plan.links[i].ends) {
-      if (plan.nodes[port.node].is_switch && !segments.join(nodes + i, port.node)) {
+      if (plan.nodes[port.node].is_switch &&
+          !segments.join(nodes + i, bridges.at({port.node, port.bridge}))) {
         throw EnvironmentError(fmt::format(
             "link {} closes a loop of switches; the netns lab bridges without spanning tree, so "
             "the network must be a tree",

@@ -35,7 +35,8 @@ struct PlannedRoute {
 struct PlannedNode {
   std::string name;
   bool is_switch = false;
-  Bytes mtu{1500};  ///< largest of its ports, for a switch's bridge
+  Bytes mtu{1500};                   ///< largest of its ports, for a switch's bridge
+  std::vector<std::string> bridges;  ///< of a switch: one for each VLAN
   std::vector<std::pair<std::string, std::string>> parameters;  ///< below /proc/sys, with value
   std::vector<PlannedRoute> routes;                             ///< along the tests' paths
 };
@@ -44,9 +45,12 @@ struct PlannedNode {
 struct PlannedPort {
   int node = 0;
   std::string device;
-  std::string label;  ///< "a:eth0" or "s1:1", as in the experiment
+  std::string label;   ///< "a:eth0" or "s1:1", as in the experiment
+  std::string bridge;  ///< of its switch that it belongs to
   Bytes mtu{1500};
   std::optional<Shaper> shaper;
+  /// What the shaper becomes, and when, since the start of a group of tests.
+  std::vector<std::pair<Time, Shaper>> shaper_changes;
   bool single_frames = false;  ///< the stack must hand over frame by frame
   bool plain_frames = false;   ///< no offload at all: a program reads what the port sends
   std::string ipv4, ipv6;      ///< without prefix length; empty on a switch

@@ -138,9 +138,9 @@ std::string obstacle_of(const Experiment& experiment, const Test& test) {
     // A trial is a test that the agents' copy of the experiment does not have.
     return fmt::format("{} is searched for in lab {{type: netns}} alone", name_of(test.type));
   }
-  if (test.barrier) {
-    return "`barrier` needs one process that waits for all servers, which the labs do not have: "
-           "`predict` runs it";
+  if (test.barrier && experiment.lab == experiments::LabType::hosts) {
+    return "the clients of a test with `barrier` wait for one another in one machine's memory: lab "
+           "{type: netns} runs it";
   }
   return {};
 }

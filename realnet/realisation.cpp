@@ -8,6 +8,8 @@
 #include <type_traits>
 
 #include "experiments/definition/shared_medium.hpp"
+#include "realnet/lab_vlans.hpp"
+#include "realnet/lab_wires.hpp"
 
 namespace linerate::realnet {
 namespace {
@@ -63,7 +65,7 @@ bool described_by_catalog(const experiments::Experiment& experiment, const Host&
 std::vector<std::string> unrealised_parameters(const experiments::Experiment& experiment,
                                                const Host& host) {
   const Stack& stack = host.stack;
-  std::set<std::string> settable{"timestamps", "sack", "window_scaling", "congestion"};
+  std::set<std::string> settable{"timestamps", "sack", "window_scaling", "congestion", "ecn"};
   if (counts_like_linux(stack)) {
     settable.insert({"send_buffer", "send_buffer_max", "receive_buffer", "receive_buffer_max",
                      "autotune_send", "autotune_receive", "socket_buffer_limit"});
@@ -107,6 +109,18 @@ class ElementList {
   std::vector<PlannedElement>& elements_;
 };
 
+std::string ecn_setting(experiments::EcnUse use) {
+  switch (use) {
+    case experiments::EcnUse::off:
+      return "0";
+    case experiments::EcnUse::accept:
+      return "2";
+    case experiments::EcnUse::on:
+      return "1";
+  }
+  return "2";
+}
+
 void list_stack(const experiments::Experiment& experiment, const Host& host, bool own_namespace,
                 ElementList& list) {
   const auto missing = unrealised_parameters(experiment, host);
@@ -125,7 +139,11 @@ void list_stack(const experiments::Experiment& experiment, const Host& host, boo
   }
 }
 
-void list_nic(const Nic& nic, bool shaped, ElementList& list) {
+constexpr const char* kNoDiscipline =
+    "the lab has fifo with marks, RED that does not adapt and CoDel, without classes";
+
+/// `followed`: a wire runs the discipline of its queue.
+void list_nic(const Nic& nic, bool shaped, bool followed, ElementList& list) {
   const std::string key = "nics." + nic.name;
   if (shaped) {
     list.realised(key + ".mtu", fmt::format("{} B on the virtual device", nic.mtu.count()));
@@ -136,8 +154,19 @@ void list_nic(const Nic& nic, bool shaped, ElementList& list) {
   }
   if (!nic.encapsulation.empty())
     list.ignored(key + ".encapsulation", "the lab sends plain IP packets", true);
-  if (nic.vlan) list.ignored(key + ".vlan", "the lab sends untagged frames", true);
-  if (nic.egress) list.ignored(key + ".queue", "the lab sets no queue discipline", true);
+  if (nic.vlan && shaped) {
+    list.approximated(key + ".vlan", "the 4 B of the tag are counted in every frame and not sent");
+  } else if (nic.vlan) {
+    list.ignored(key + ".vlan", "the loopback device has no frames", true);
+  }
+  if (nic.egress && followed) {
+    list.approximated(
+        key + ".queue",
+        "user-space wire: the queue stands behind the host, whose TCP does not feel it "
+        "fill as it feels its own");
+  } else if (nic.egress) {
+    list.ignored(key + ".queue", kNoDiscipline, true);
+  }
   if (nic.receive_coalescing != experiments::Coalescing{} ||
       nic.transmit_coalescing != experiments::Coalescing{}) {
     list.ignored(key + ".coalesce", "a virtual device raises no interrupts", false);
@@ -148,6 +177,19 @@ void list_nic(const Nic& nic, bool shaped, ElementList& list) {
                         : "the loopback device decides",
                  false);
   }
+}
+
+/// Whether wires run the discipline of all queues that are of `of` (a NIC, or a switch: port -1).
+bool follows_queue(const Experiment& experiment, const experiments::PortRef& of) {
+  for (const Link& link : experiment.links) {
+    for (int end = 0; end < 2; ++end) {
+      const auto& port = link.ends[end];
+      const bool meant =
+          port.kind == of.kind && port.node == of.node && (of.port < 0 || port.port == of.port);
+      if (meant && !link.egress && !discipline_of(experiment, link, end)) return false;
+    }
+  }
+  return true;
 }
 
 void list_hosts(const Experiment& experiment, bool netns, ElementList& list) {
@@ -174,7 +216,10 @@ void list_hosts(const Experiment& experiment, bool netns, ElementList& list) {
     if (!host.bonds.empty()) {
       list.ignored("bonds", "every NIC of the lab stands for itself", true);
     }
-    for (const Nic& nic : host.nics) list_nic(nic, netns, list);
+    for (int nic = 0; nic < static_cast<int>(host.nics.size()); ++nic) {
+      const experiments::PortRef port{experiments::NodeKind::host, i, nic};
+      list_nic(host.nics[nic], netns, netns && follows_queue(experiment, port), list);
+    }
   }
 }
 
@@ -209,7 +254,8 @@ void list_rate(const Link& link, const PlannedLink* planned, ElementList& list) 
   }
 }
 
-void list_path_effects(const Link& link, bool netns, ElementList& list) {
+void list_path_effects(const Experiment& experiment, const Link& link, bool netns,
+                       ElementList& list) {
   // What a user-space wire does, and the loopback device does not.
   const auto emulated = [&](const char* key, bool used, const std::string& how) {
     if (!used) return;
@@ -240,13 +286,24 @@ void list_path_effects(const Link& link, bool netns, ElementList& list) {
   if (link.script[0] != experiments::Script{} || link.script[1] != experiments::Script{}) {
     list.ignored("script", "the lab does not look into segments", true);
   }
-  if (link.egress) list.ignored("queue", "the lab has no such queue discipline", true);
+  if (!link.egress) return;
+  if (netns && discipline_of(experiment, link, 0)) {
+    list.realised("queue", "user-space wire: the discipline of the RFC, ECN marks in the packets");
+  } else {
+    list.ignored("queue", netns ? kNoDiscipline : "the loopback device has no line", true);
+  }
 }
 
-void list_events(const Experiment& experiment, int link, ElementList& list) {
+void list_events(const Experiment& experiment, int link, bool netns, ElementList& list) {
   const auto& events = experiment.events;
-  if (std::any_of(events.begin(), events.end(), [&](const auto& e) { return e.link == link; })) {
-    list.ignored("events", "nothing happens to a virtual link while tests run", true);
+  if (std::none_of(events.begin(), events.end(), [&](const auto& e) { return e.link == link; }))
+    return;
+  if (netns) {
+    list.realised("events",
+                  "user-space wire: from the microsecond on; while it is down, a host's own queue "
+                  "drains into it and is lost");
+  } else {
+    list.ignored("events", "nothing happens to the loopback device while tests run", true);
   }
 }
 
@@ -270,11 +327,20 @@ void list_switches(const Experiment& experiment, bool netns, ElementList& list) 
       list.approximated("buffer", shared ? "a fixed byte limit a port: what one queue alone gets"
                                          : "byte limit of each port's token bucket");
     }
-    if (!device.vlans.empty()) {
-      list.ignored("vlans", "the bridge joins all of its ports", true);
+    if (!device.vlans.empty() && has_vlans_apart(device)) {
+      list.realised("vlans",
+                    "a bridge for each; where frames would carry a tag its 4 B are counted");
+    } else if (!device.vlans.empty()) {
+      list.ignored("vlans",
+                   "a port that carries several would need tags; the bridge joins all ports", true);
     }
     if (device.pause) list.ignored("pause", "virtual links carry no PAUSE frames", true);
-    if (device.egress) list.ignored("queue", "the lab's ports have plain queues", true);
+    if (device.egress && follows_queue(experiment, {experiments::NodeKind::switch_, i, -1})) {
+      list.realised("queue",
+                    "user-space wire: the discipline of the RFC, ECN marks in the packets");
+    } else if (device.egress) {
+      list.ignored("queue", kNoDiscipline, true);
+    }
     if (device.fabric_rate || device.fabric_frame_rate) {
       list.ignored("fabric", "the bridge has no fabric limit", true);
     }
@@ -295,6 +361,7 @@ std::vector<std::pair<std::string, std::string>> stack_parameters(const Stack& s
       {"net/ipv4/tcp_timestamps", on_off(stack.timestamps)},
       {"net/ipv4/tcp_sack", on_off(stack.sack)},
       {"net/ipv4/tcp_window_scaling", on_off(stack.window_scaling)},
+      {"net/ipv4/tcp_ecn", ecn_setting(stack.ecn)},
   };
   if (counts_like_linux(stack)) {
     const auto sizes = [](Bytes initial, Bytes largest) {
@@ -352,8 +419,8 @@ std::vector<PlannedElement> list_elements(const Experiment& experiment, const La
     list.owner.link = i;
     list.prefix = "links." + link.name;
     list_rate(link, netns ? &plan.links[i] : nullptr, list);
-    list_path_effects(link, netns, list);
-    list_events(experiment, i, list);
+    list_path_effects(experiment, link, netns, list);
+    list_events(experiment, i, netns, list);
   }
   list_switches(experiment, netns, list);
   for (const auto& test : experiment.tests) {

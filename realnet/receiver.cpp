@@ -187,7 +187,7 @@ void receive_stream(const TransferEnd& end, const ParentLine& parent, TransferRe
   }
   parent.say(kConnected);
   parent.wait_for_go();
-  const Window window = window_of(test, Time::picoseconds(report.start));
+  const Window window = window_of(test, Time::picoseconds(report.start), end.disturbed);
   const ProcessUse before = process_use();
   for (const auto& reader : readers) reader->start(window);
   watch(readers, report);

@@ -306,7 +306,7 @@ void send_stream(const TransferEnd& end, const ParentLine& parent, TransferRepor
   }
   parent.say(kConnected);
   parent.wait_for_go();
-  const Window window = window_of(test, Time::picoseconds(report.start));
+  const Window window = window_of(test, Time::picoseconds(report.start), end.disturbed);
   const ProcessUse before = process_use();
   WireMeter meter(end.place.device);
   SenderWatch watch(writers, test, window, report, meter);

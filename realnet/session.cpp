@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <fstream>
 #include <memory>
 #include <sstream>
@@ -13,6 +14,7 @@
 #include <thread>
 
 #include "realnet/end_process.hpp"
+#include "realnet/traffic/round_barrier.hpp"
 #include "sim/random.hpp"
 
 namespace linerate::realnet {
@@ -54,9 +56,12 @@ class RunningTransfer {
   struct Which {
     int test_index = 0, pair = 0;
     bool reverse = false;
+    RoundBarrier* rounds = nullptr;
   };
   RunningTransfer(const Test& test, const Which& which)
-      : test_(test), test_index_(which.test_index), pair_(which.pair), reverse_(which.reverse) {}
+      : test_(test), test_index_(which.test_index), pair_(which.pair), reverse_(which.reverse) {
+    sender_end_.rounds = which.rounds;
+  }
 
   /// `seed` is this repeat's; `may_spin` as in TransferEnd.
   void start_receiver(const Experiment& experiment, const Lab& lab, std::uint64_t seed,
@@ -133,6 +138,7 @@ class RunningTransfer {
       end->entity =
           static_cast<std::uint64_t>(test_index_) << 48 ^ (ordinal << 1 | (reverse_ ? 1u : 0u));
       end->may_spin = may_spin;
+      end->disturbed = !experiment.events.empty();
       end->mtu = experiment.hosts[port.node].nics[port.port].mtu;
       for (const auto& link : experiment.links) {
         if (link.ends[0] == port || link.ends[1] == port) end->line = link.rate;
@@ -182,6 +188,7 @@ class Session {
         stop_(stop) {}
 
   RunOutcome run() {
+    lab_.settle();
     make_transfers();
     connect();
     lab_.drain();
@@ -201,13 +208,18 @@ class Session {
   void make_transfers() {
     for (int i = 0; i < static_cast<int>(tests_.size()); ++i) {
       const Test& test = *tests_[i];
+      RoundBarrier* rounds = nullptr;
+      if (test.barrier) {
+        rounds = &*barriers_.emplace_back();
+        rounds->expect(static_cast<int>(test.pairs.size()) * test.flows);
+      }
       for (int pair = 0; pair < static_cast<int>(test.pairs.size()); ++pair) {
         for (const bool reverse : {false, true}) {
           const auto direction = test.direction;
           if (direction == experiments::Direction::both ||
               (direction == experiments::Direction::reverse) == reverse) {
-            transfers_.push_back(
-                std::make_unique<RunningTransfer>(test, RunningTransfer::Which{i, pair, reverse}));
+            transfers_.push_back(std::make_unique<RunningTransfer>(
+                test, RunningTransfer::Which{i, pair, reverse, rounds}));
           }
         }
       }
@@ -273,14 +285,29 @@ class Session {
     });
   }
 
+  /// When nothing is counted any more: then links are put back, so that what is left can end. Never
+  /// where a test ends with its bytes.
+  Time last_window(Time start) const {
+    Time last;
+    for (const Test* test : tests_) {
+      if (!test->background) last = std::max(last, window_of(*test, start + test->start).to);
+    }
+    return last;
+  }
+
   PortUse await_end(Time start) {
     const Window window = window_of(main_test(), start + main_test().start);
+    const Time over = last_window(start);
     std::optional<PortSnapshot> before, after;
     while (!foreground_done(start)) {
       const Time now = monotonic_now();
       if (!before && now >= window.from) before = snapshot();
       if (!after && now >= window.to) after = snapshot();
-      const Time next = !before ? window.from : !after ? window.to : now + Time::seconds(1);
+      if (now >= over) lab_.settle();
+      const Time next = std::min(!before  ? window.from
+                                 : !after ? window.to
+                                          : now + Time::seconds(1),
+                                 lab_.follow(now));
       hear(std::clamp(next - now, Time::milliseconds(1), Time::milliseconds(100)));
       check_stall(now);
     }
@@ -352,6 +379,7 @@ class Session {
   const std::vector<const Test*>& tests_;
   std::uint64_t seed_;
   const std::atomic<bool>* stop_;
+  std::deque<Shared<RoundBarrier>> barriers_;
   std::vector<std::unique_ptr<RunningTransfer>> transfers_;
   std::int64_t last_received_ = 0;
   Time last_progress_;

@@ -57,13 +57,14 @@ bool ends_by_time(const experiments::Test& test) {
          !test.background;
 }
 
-Window window_of(const experiments::Test& test, Time start) {
+Window window_of(const experiments::Test& test, Time start, bool disturbed) {
   Window window{start, start + test.omit, Time::never(), Time{}};
   if (ends_by_time(test)) window.to = start + test.duration;
   // About ten points; a point a second is what people expect of longer runs.
   const Time tenth =
       !ends_by_time(test) && test.bytes ? Time::milliseconds(100) : test.duration / 10;
-  window.step = std::clamp(tenth, Time::milliseconds(100), Time::seconds(1));
+  window.step = disturbed ? std::max(tenth / 50, Time::milliseconds(5))
+                          : std::clamp(tenth, Time::milliseconds(100), Time::seconds(1));
   return window;
 }
 

@@ -14,6 +14,8 @@
 
 namespace linerate::realnet {
 
+class RoundBarrier;
+
 /// One end of a transfer: `test.flows` connections between two places.
 struct TransferEnd {
   Place place;
@@ -24,6 +26,8 @@ struct TransferEnd {
   std::uint64_t seed = 0;    ///< of this repeat
   std::uint64_t entity = 0;  ///< of the first flow; that of flow n is 2n more, as in a prediction
   bool may_spin = false;     ///< there is a processor to spare
+  RoundBarrier* rounds = nullptr;  ///< of a test with `barrier`: where its clients wait
+  bool disturbed = false;          ///< something happens to a link: intervals are short
 };
 
 /// The random stream of a flow for one purpose, the same at both ends.
@@ -38,8 +42,9 @@ inline constexpr Time kConnectPatience = Time::seconds(30);
 /// Whether the sender stops because its time is up, rather than because all is written.
 bool ends_by_time(const experiments::Test& test);
 
-/// When a transfer that starts at `start` is counted.
-Window window_of(const experiments::Test& test, Time start);
+/// When a transfer that starts at `start` is counted. About ten intervals; five hundred where
+/// something happens to a link, so that its traces show.
+Window window_of(const experiments::Test& test, Time start, bool disturbed = false);
 
 /// Sends as the test says and reports. Throws std::exception on any failed call.
 void send_transfer(const TransferEnd& end, const ParentLine& parent, TransferReport& report);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "experiments/definition/load.hpp"
+#include "realnet/traffic/round_barrier.hpp"
 #include "realnet/traffic/tcp_state.hpp"
 #include "realnet/transfer.hpp"
 
@@ -29,6 +30,7 @@ class FlowRequester {
   FlowRequester(FileDescriptor socket, const TransferEnd& end, int flow)
       : socket_(std::move(socket)),
         test_(*end.options.test),
+        rounds_(end.rounds),
         outstanding_(test_.outstanding.value_or(
             test_.arrivals ? std::numeric_limits<std::int64_t>::max() : 1)),
         spread_(test_.start_spread.scaled(stream_of(end, flow, "start").uniform01())),
@@ -47,7 +49,7 @@ class FlowRequester {
       started_ = monotonic_now();
       counted_from_ = started_ + (window.from - window.start);
       if (arrivals_) arrivals_->start(started_);
-      converse();
+      rounds_ ? converse_in_rounds() : converse();
       ::shutdown(socket_.number(), SHUT_WR);
       ended_ = monotonic_now();
       done_.store(true, std::memory_order_release);
@@ -108,6 +110,22 @@ class FlowRequester {
     }
   }
 
+  /// A request a round, which all clients begin together. A round's latency is the last one's.
+  void converse_in_rounds() {
+    Time opened = started_;
+    for (;;) {
+      add(opened);
+      unwritten_ = test_.request.count();
+      while (unwritten_ > 0 && failure_ == 0) write_part(0);
+      while (failure_ == 0 && !asked_.empty()) read_responses(0);
+      if (failure_ != 0) return;
+      const RoundBarrier::Round next = rounds_->arrive(more(last_response_), cut_);
+      if (next.last && last_response_ >= counted_from_) latency_->record(last_response_ - opened);
+      if (!next.goes_on) return;
+      opened = next.opened;
+    }
+  }
+
   void admit(Time now) {
     if (!arrivals_) return;
     for (; arrivals_->due() <= now && more(now); arrivals_->step()) {
@@ -137,19 +155,25 @@ class FlowRequester {
         if (!begin(now)) return any;
         unwritten_ = test_.request.count();
       }
-      const auto size = std::min(unwritten_, test_.write.count());
-      const ssize_t taken = ::send(socket_.number(), output_.data(), static_cast<std::size_t>(size),
-                                   flags | MSG_NOSIGNAL);
-      ++calls_;
-      if (taken < 0) {
-        if (errno == EINTR) continue;
-        if (errno != EAGAIN) fail();
-        return any;
-      }
+      if (!write_part(flags)) return any;
       any = true;
-      unwritten_ -= taken;
-      bytes_ += taken;
     }
+  }
+
+  /// One write of a request; false when the socket takes no more.
+  bool write_part(int flags) {
+    const auto size = std::min(unwritten_, test_.write.count());
+    const ssize_t taken = ::send(socket_.number(), output_.data(), static_cast<std::size_t>(size),
+                                 flags | MSG_NOSIGNAL);
+    ++calls_;
+    if (taken < 0) {
+      if (errno == EINTR) return true;
+      if (errno != EAGAIN) fail();
+      return false;
+    }
+    unwritten_ -= taken;
+    bytes_ += taken;
+    return true;
   }
 
   /// One read; false when nothing has come.
@@ -170,7 +194,7 @@ class FlowRequester {
   }
 
   void complete(Time now) {
-    if (now >= counted_from_) latency_->record(now - asked_.front().at);
+    if (!rounds_ && now >= counted_from_) latency_->record(now - asked_.front().at);
     asked_.pop_front();
     transactions_.store(transactions() + 1, std::memory_order_relaxed);
     last_response_ = now;
@@ -193,6 +217,7 @@ class FlowRequester {
 
   FileDescriptor socket_;
   const Test& test_;
+  RoundBarrier* rounds_;
   std::int64_t outstanding_;  ///< written and not answered, at most
   Time spread_;
   std::vector<char> output_, input_;

@@ -231,9 +231,13 @@ TestResult request_result(const Experiment& experiment, const LabPlan& plan, con
       server += transfer.receiver.cpu;
       latency->add(sender.requests.latency);
     }
-    samples.add("transaction_rate", "1/s", Better::higher, rate);
-    samples.add("goodput", "bit/s", Better::higher,
-                rate * static_cast<double>(test.request.bits()));
+    // With a barrier a round is one transaction, and what it is for is the answers.
+    const auto members = static_cast<double>(test.pairs.size()) * test.flows;
+    samples.add("transaction_rate", "1/s", Better::higher, test.barrier ? rate / members : rate);
+    if (!test.barrier || !test.sizes) {
+      const Bytes counted = test.barrier ? test.response : test.request;
+      samples.add("goodput", "bit/s", Better::higher, rate * static_cast<double>(counted.bits()));
+    }
     samples.add("sender.calls", "count", Better::neither, calls);
     samples.add("receiver.calls", "count", Better::neither, served);
     samples.add("retransmits", "count", Better::lower, retransmits);

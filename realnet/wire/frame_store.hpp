@@ -19,24 +19,30 @@ class FrameStore {
         memory_(std::make_unique_for_overwrite<std::byte[]>(size_)) {}
 
   struct Frame {
-    Time due;
+    Time due;  ///< never: not yet known
     std::span<std::byte> bytes;
+    bool lost = false;
   };
 
-  /// Copies a frame in; false when there is no room.
-  bool add(Time due, std::span<const std::byte> bytes) {
-    if (bytes.size() > room_at_end()) {
-      // Frames are whole: what is left at the end of the memory is skipped.
-      if (!frames_.empty() && write_ <= begin()) return false;
-      if (bytes.size() > (frames_.empty() ? size_ : begin())) return false;
-      write_ = 0;
-    }
+  /// Whether a frame of `size` bytes can be added.
+  bool fits(std::size_t size) const {
+    if (size <= room_at_end()) return true;
+    // Frames are whole: what is left at the end of the memory is skipped.
+    if (!frames_.empty() && write_ <= begin()) return false;
+    return size <= (frames_.empty() ? size_ : begin());
+  }
+  /// Copies in a frame that fits.
+  void add(Time due, std::span<const std::byte> bytes) {
+    if (bytes.size() > room_at_end()) write_ = 0;
     std::byte* place = memory_.get() + write_;
     std::memcpy(place, bytes.data(), bytes.size());
     frames_.push_back({due, {place, bytes.size()}});
     write_ += bytes.size();
-    return true;
   }
+  const Frame& newest() const { return frames_.back(); }
+  /// What has become of a frame.
+  void settle(std::size_t index, Time due) { frames_[index].due = due; }
+  void lose(std::size_t index) { frames_[index].lost = true; }
 
   bool empty() const { return frames_.empty(); }
   std::size_t count() const { return frames_.size(); }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "realnet/wire/ecn.hpp"
 #include "realnet/wire/packet_port.hpp"
 
 namespace linerate::realnet {
@@ -45,12 +46,18 @@ Bytes room_for(const LineConfig& line) {
 class LineWorker {
  public:
   LineWorker(const LineConfig& config, PacketPort& in, PacketPort& out, LineReport& report)
-      : line_(config), in_(in), out_(out), report_(report), store_(room_for(config)) {}
+      : line_(config),
+        marks_(config.discipline.has_value()),
+        in_(in),
+        out_(out),
+        report_(report),
+        store_(room_for(config)) {}
 
   void begin(Time start) { line_.begin(start); }
 
   /// Takes what has arrived; whether there was anything.
   bool receive() {
+    const Time begun = monotonic_now();
     // The kernel stamps with the clock of the day, which may be set; deadlines use one that is not.
     const Time to_monotonic = monotonic_now() - realtime_now();
     int taken = 0;
@@ -60,25 +67,34 @@ class LineWorker {
       take(arrival.stamp + to_monotonic, arrival.bytes);
       in_.release();
     }
+    // What came before `begun` has been taken, so nothing can come in between any more.
+    if (taken < kMostAtOnce) settle(begun);
     if (taken > 0) publish();
     return taken > 0;
   }
 
   /// Sends what is due.
   bool send() {
+    remove_lost();
     const Time now = monotonic_now();
     std::size_t due = 0;
-    while (due < std::min(store_.count(), PacketPort::kLargestBatch) && store_[due].due <= now)
+    while (due < std::min(settled_, PacketPort::kLargestBatch) && !store_[due].lost &&
+           store_[due].due <= now)
       ++due;
     if (due == 0) return false;
     const std::size_t sent = out_.send(store_, due);
     for (std::size_t i = 0; i < sent; ++i) report_.late.add(now - store_[i].due);
-    store_.remove(sent);
-    report_.waiting.store(static_cast<std::int64_t>(store_.count()), std::memory_order_relaxed);
+    remove(sent);
     return sent > 0;
   }
 
-  Time next() const { return store_.empty() ? Time::never() : store_[0].due; }
+  /// When there is next something to send or to settle.
+  Time next() const {
+    return std::min(settled_ == 0    ? Time::never()
+                    : store_[0].lost ? Time{}
+                                     : store_[0].due,
+                    line_.next());
+  }
 
   void count_overruns() {
     for (std::int64_t lost = in_.overruns(); lost > 0; --lost) line_.count_drop(LineDrop::overrun);
@@ -91,9 +107,52 @@ class LineWorker {
   void take(Time now, std::span<const std::byte> bytes) {
     // The kernel hands frames over in the order of their stamps but for its own races.
     last_ = later(now, last_);
-    const Line::Fate fate = line_.take(last_, Bytes(static_cast<std::int64_t>(bytes.size())));
-    if (fate.drop == LineDrop::none && !store_.add(fate.due, bytes))
-      line_.count_drop(LineDrop::overrun);
+    settle(last_);
+    if (!store_.fits(bytes.size())) return line_.count_drop(LineDrop::overrun);
+    const Line::Fate fate = line_.take(last_, Bytes(static_cast<std::int64_t>(bytes.size())),
+                                       marks_ && is_capable(bytes));
+    if (fate.drop != LineDrop::none) return;
+    store_.add(fate.due, bytes);
+    if (fate.mark) mark_congestion(store_.newest().bytes);
+    if (fate.due != Time::never()) ++settled_;
+  }
+
+  /// Hears what has become of the frames by `now`.
+  void settle(Time now) {
+    for (;;) {
+      const Line::News news = line_.settle(now);
+      if (news.kind == Line::News::Kind::none) return;
+      if (news.kind == Line::News::Kind::cut) {
+        cut(news.fate.due);
+      } else if (news.fate.drop == LineDrop::none) {
+        if (news.fate.mark) mark_congestion(store_[settled_].bytes);
+        store_.settle(settled_++, news.fate.due);
+      } else {
+        store_.lose(settled_++);
+      }
+    }
+  }
+
+  /// The link has gone down: what has not arrived by `when` will not.
+  void cut(Time when) {
+    for (std::size_t i = 0; i < store_.count(); ++i) {
+      if (store_[i].lost || (i < settled_ && store_[i].due <= when)) continue;
+      // Those in the queue have been counted by the line.
+      if (i < settled_) line_.count_drop(LineDrop::down);
+      store_.lose(i);
+    }
+    settled_ = store_.count();
+  }
+
+  void remove_lost() {
+    std::size_t lost = 0;
+    while (lost < settled_ && store_[lost].lost) ++lost;
+    if (lost > 0) remove(lost);
+  }
+  void remove(std::size_t count) {
+    store_.remove(count);
+    settled_ -= count;
+    report_.waiting.store(static_cast<std::int64_t>(store_.count()), std::memory_order_relaxed);
   }
 
   void publish() {
@@ -104,16 +163,19 @@ class LineWorker {
     put(report_.free_at, line_.free_at().picoseconds());
     put(report_.wire_bytes, line_.wire_bytes());
     put(report_.peak_queue, line_.peak_queue());
+    put(report_.marks, line_.marks());
     put(report_.waiting, static_cast<std::int64_t>(store_.count()));
     for (int cause = 0; cause < kLineDrops; ++cause)
       put(report_.drops[cause], line_.drops(static_cast<LineDrop>(cause)));
   }
 
   Line line_;
+  bool marks_;  ///< its queue may mark frames
   PacketPort& in_;
   PacketPort& out_;
   LineReport& report_;
   FrameStore store_;
+  std::size_t settled_ = 0;  ///< frames at the head of the store whose fate is known
   Time last_;
 };
 
@@ -139,6 +201,7 @@ void await_frames(const std::array<PacketPort*, 2>& ports, Time deadline, bool n
 Wire::Wire(const WirePlan& plan, const std::array<std::string, 2>& devices, int place, Time limit)
     : name_(devices[0] + " - " + devices[1]),
       rates_{plan.lines[0].rate, plan.lines[1].rate},
+      disciplined_{plan.lines[0].discipline.has_value(), plan.lines[1].discipline.has_value()},
       process_(
           [&](const ParentLine& parent) {
             checked(::setns(place, CLONE_NEWNET), "setns");
@@ -209,6 +272,8 @@ experiments::PortCounters Wire::counters(int direction) const {
     const char* name = name_of(static_cast<LineDrop>(cause));
     counters.drops[name] = report.drops[cause];
   }
+  if (disciplined_[direction])
+    counters.figures["marked"] = static_cast<double>(report.marks.load());
   counters.figures["late.p50"] = report.late.quantile(0.5).seconds();
   counters.figures["late.p99"] = report.late.quantile(0.99).seconds();
   counters.figures["late.max"] = report.late.largest().seconds();

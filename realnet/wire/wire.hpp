@@ -18,7 +18,7 @@ namespace linerate::realnet {
 
 /// What one direction has done so far, in memory that the process shares with its parent.
 struct LineReport {
-  std::atomic<std::int64_t> frames{0}, wire_bytes{0}, peak_queue{0}, waiting{0};
+  std::atomic<std::int64_t> frames{0}, wire_bytes{0}, peak_queue{0}, waiting{0}, marks{0};
   std::atomic<std::int64_t> free_at{0};  ///< ps: then the line has sent what is counted so far
   std::array<std::atomic<std::int64_t>, kLineDrops> drops{};
   Lateness late;  ///< of departures
@@ -53,6 +53,7 @@ class Wire {
 
   std::string name_;
   std::array<BitRate, 2> rates_;
+  std::array<bool, 2> disciplined_;  ///< a queue that decides is in front
   Shared<Report> report_;
   Child process_;
 };

@@ -136,6 +136,69 @@ TEST_CASE("what a bucket cannot do is done by a program between the ends") {
   CHECK(plan.links[0].wire->lines[0].queue == Bytes(100'000));
 }
 
+TEST_CASE("what happens to a link is the states its wire takes in turn") {
+  auto experiment = two_hosts(100);
+  experiment.links[0].delay = Time::milliseconds(5);
+  experiments::LinkEvent down;
+  down.at = Time::seconds(1);
+  down.lasts = Time::milliseconds(500);
+  experiments::LinkEvent slow;
+  slow.at = Time::milliseconds(1200);
+  slow.action = experiments::LinkAction::rate;
+  slow.rate = BitRate::bits_per_second(10'000'000);
+  experiment.events = {down, slow};
+  const LabPlan plan = plan_lab(experiment);
+  REQUIRE(plan.links[0].wire);
+  const auto& changes = plan.links[0].wire->lines[0].changes;
+  REQUIRE(changes.size() == 3);
+  CHECK(changes[0].second.down);
+  CHECK((changes[1].second.down && changes[1].second.rate == slow.rate));
+  CHECK(changes[2].first == Time::milliseconds(1500));
+  CHECK_FALSE(changes[2].second.down);
+  CHECK(changes[2].second.rate == slow.rate);  // for good
+  CHECK(changes[2].second.latency == Time::milliseconds(5));
+  // The bucket of the NIC's queue slows down with the line.
+  const auto& shaped = plan.port("a:eth0")->shaper_changes;
+  REQUIRE(shaped.size() == 1);
+  CHECK(shaped[0].second.rate == slow.rate);
+  CHECK(shaped[0].first <= slow.at);
+  CHECK(how(plan, "links.a-b.events") == "realised");
+}
+
+TEST_CASE("a VLAN is a bridge of its own, and a tag is counted where frames would carry it") {
+  auto experiment = star(4, 100);
+  experiment.switches[0].vlans = {{10, {0, 1}, {}}, {20, {}, {2, 3}}};
+  for (const int host : {2, 3}) experiment.hosts[host].nics[0].vlan = 20;
+  experiment.tests = {stream("bulk", Time::seconds(1), Time{})};
+  const LabPlan plan = plan_lab(experiment);
+  const auto subnet = [&](const char* label) { return plan.port(label)->ipv4.substr(0, 9); };
+  CHECK(subnet("a:eth0") == subnet("b:eth0"));
+  CHECK(subnet("c:eth0") == subnet("d:eth0"));
+  CHECK(subnet("a:eth0") != subnet("c:eth0"));
+  CHECK(plan.port("s1:1")->bridge != plan.port("s1:3")->bridge);
+  // IEEE 802.1Q 9.3: four octets.
+  CHECK(plan.port("c:eth0")->shaper->overhead == plan.port("a:eth0")->shaper->overhead + Bytes(4));
+  CHECK(how(plan, "switches.s1.vlans") == "realised");
+  CHECK(how(plan, "hosts.c.nics.eth0.vlan") == "approximated");
+  // A trunk carries several.
+  experiment.switches[0].vlans[0].tagged = {2};
+  CHECK(how(plan_lab(experiment), "switches.s1.vlans") == "ignored");
+}
+
+TEST_CASE("a queue that decides is the wire's, where it can follow it") {
+  auto experiment = two_hosts(100);
+  experiments::QueueSpec spec;
+  spec.discipline = experiments::Discipline::codel;
+  experiment.links[0].egress = experiments::EgressSpec{spec, experiments::Scheduler::none, {}};
+  const LabPlan plan = plan_lab(experiment);
+  REQUIRE(plan.links[0].wire);
+  CHECK(plan.links[0].wire->lines[1].discipline == spec);
+  CHECK_FALSE(plan.port("a:eth0")->shaper);
+  CHECK(how(plan, "links.a-b.queue") == "realised");
+  experiment.links[0].egress->queue.discipline = experiments::Discipline::fq_codel;
+  CHECK(how(plan_lab(experiment), "links.a-b.queue") == "ignored");
+}
+
 TEST_CASE("a stack the kernel cannot be told to be is named with its parameters") {
   auto experiment = two_hosts(100);
   CHECK(how(plan_lab(experiment), "hosts.a.stack") == "approximated");

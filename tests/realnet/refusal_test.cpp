@@ -59,9 +59,8 @@ TEST_CASE("an unknown congestion control is named with those there are") {
 
 TEST_CASE("a test that cannot be measured is named") {
   auto experiment = loopback_stream();
-  experiment.tests[0].type = experiments::TestType::request_response;
-  experiment.tests[0].barrier = true;
-  CHECK_THAT(refusal(experiment), Catch::Contains("bulk") && Catch::Contains("barrier"));
+  experiment.tests[0].type = experiments::TestType::raw_frames;
+  CHECK_THAT(refusal(experiment), Catch::Contains("bulk") && Catch::Contains("raw-frames"));
 }
 
 TEST_CASE("a test that cannot be measured is passed over, with the group it belongs to") {

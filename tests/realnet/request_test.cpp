@@ -38,6 +38,25 @@ TEST_CASE("loopback: outstanding requests are under way at once, and so many tra
         Approx(8).epsilon(0.1));
 }
 
+TEST_CASE("loopback: a client that waits for all its servers asks them in rounds") {
+  auto test = typed(experiments::TestType::request_response, Time::seconds(20));
+  test.no_delay = true;
+  test.barrier = true;
+  test.request = Bytes(100);
+  test.response = Bytes(5000);
+  test.flows = 2;
+  test.pairs.push_back(test.pairs[0]);
+  test.transactions = 300;
+  const auto result = measure(over_loopback(test));
+  REQUIRE(result.complete);
+  // A round follows the other, so rounds and their length are one thing said twice.
+  CHECK(figure(result, "transaction_rate") * figure(result, "latency.mean") ==
+        Approx(1).epsilon(0.05));
+  // Four answers a round.
+  CHECK(figure(result, "goodput") ==
+        Approx(figure(result, "transaction_rate") * 4 * 40'000).epsilon(1e-9));
+}
+
 TEST_CASE("a datagram too small to be told from others is refused") {
   auto test = typed(experiments::TestType::udp_stream, Time::milliseconds(100));
   test.rate = BitRate::bits_per_second(1'000'000);

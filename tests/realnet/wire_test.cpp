@@ -115,6 +115,96 @@ TEST_CASE("line: a blackhole counts from the start of the tests") {
   CHECK(line.take(Time::milliseconds(120), kFull).drop == LineDrop::none);
 }
 
+LineConfig changing(std::vector<std::pair<Time, LineState>> changes) {
+  LineConfig config = plain(Time::milliseconds(5));
+  config.changes = std::move(changes);
+  return config;
+}
+
+LineState state_of(const LineState& config, bool down) {
+  LineState state = config;
+  state.down = down;
+  return state;
+}
+
+TEST_CASE("line: one that goes down loses what is on it and in its queue, and what comes") {
+  const LineState up = state_of(plain(Time::milliseconds(5)), false);
+  const LineState down = state_of(up, true);
+  Line line(changing({{Time::milliseconds(1), down}, {Time::milliseconds(2), up}}));
+  const Time start = Time::seconds(1);
+  line.begin(start);
+  for (int i = 0; i < 10; ++i) CHECK(line.take(start, kFull).due == Time::never());
+  // 123.04 us each: the turns of nine have come when the link goes down.
+  for (int i = 0; i < 9; ++i) {
+    const auto news = line.settle(start + Time::milliseconds(3));
+    REQUIRE(news.kind == Line::News::Kind::frame);
+    CHECK(news.fate.due == start + Time::nanoseconds(123'040) * (i + 1) + Time::milliseconds(5));
+  }
+  const auto news = line.settle(start + Time::microseconds(1500));
+  REQUIRE(news.kind == Line::News::Kind::cut);
+  CHECK(news.fate.due == start + Time::milliseconds(1));
+  CHECK(line.drops(LineDrop::down) == 1);  // the one that waited
+  CHECK(line.settle(start + Time::microseconds(1500)).kind == Line::News::Kind::none);
+  CHECK(line.take(start + Time::microseconds(1500), kFull).drop == LineDrop::down);
+  CHECK(line.settle(start + Time::milliseconds(2)).kind == Line::News::Kind::none);
+  CHECK(line.take(start + Time::milliseconds(2), kFull).drop == LineDrop::none);
+  // The next group of tests begins with a link that is up, and has it all before it.
+  line.begin(Time::seconds(2));
+  CHECK(line.take(Time::seconds(2), kFull).drop == LineDrop::none);
+}
+
+TEST_CASE("line: rate and delay that change hold for frames whose turn comes after") {
+  LineState slow = state_of(plain(), false);
+  slow.rate = BitRate::bits_per_second(10'000'000);
+  slow.latency = Time::milliseconds(1);
+  Line line(changing({{Time::microseconds(200), slow}}));
+  line.begin(Time{});
+  for (int i = 0; i < 3; ++i) line.take(Time{}, kFull);
+  std::vector<Time> due;
+  for (;;) {
+    const auto news = line.settle(Time::milliseconds(10));
+    if (news.kind == Line::News::Kind::none) break;
+    due.push_back(news.fate.due);
+  }
+  REQUIRE(due.size() == 3);
+  CHECK(due[0] == Time::nanoseconds(123'040) + Time::milliseconds(5));
+  CHECK(due[1] == Time::nanoseconds(2 * 123'040) + Time::milliseconds(5));  // under way already
+  // 1.2304 ms at a tenth of the rate; what is on its way is not overtaken.
+  CHECK(due[2] == due[1]);
+  CHECK(line.free_at() == Time::nanoseconds(2 * 123'040 + 1'230'400));
+}
+
+TEST_CASE("line: without a change, deciding late decides the same") {
+  LineConfig config = plain(Time::microseconds(300));
+  config.queue = Bytes(20'000);
+  config.loss = 0.1;
+  Line early(config);
+  config.changes = {{Time::seconds(1), config}};
+  Line late(config);
+  sim::RandomStream random({5, 0, "sizes"});
+  std::vector<Line::Fate> expected, found;
+  const auto settle = [&](Time now) {
+    for (auto news = late.settle(now); news.kind == Line::News::Kind::frame;
+         news = late.settle(now))
+      found.push_back(news.fate);
+  };
+  for (int i = 0; i < 5000; ++i) {
+    const Time now = Time::microseconds(60) * i;
+    const Bytes size(60 + static_cast<std::int64_t>(random.below(1455)));
+    const auto fate = early.take(now, size);
+    settle(now);
+    const bool queued = late.take(now, size).drop == LineDrop::none;
+    CHECK(queued == (fate.drop != LineDrop::queue));
+    if (queued) expected.push_back(fate);
+  }
+  settle(Time::seconds(1));
+  REQUIRE(found.size() == expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    CHECK(found[i].drop == expected[i].drop);
+    CHECK(found[i].due == expected[i].due);
+  }
+}
+
 TEST_CASE("frame store: what goes in comes out in order, and never more than fits") {
   FrameStore store(Bytes(10'000));
   std::deque<std::vector<std::byte>> expected;
@@ -131,7 +221,8 @@ TEST_CASE("frame store: what goes in comes out in order, and never more than fit
     }
     std::vector<std::byte> frame(60 + random.below(1500),
                                  static_cast<std::byte>(random.below(256)));
-    if (store.add(Time{}, frame)) {
+    if (store.fits(frame.size())) {
+      store.add(Time{}, frame);
       held += frame.size();
       expected.push_back(std::move(frame));
     } else {

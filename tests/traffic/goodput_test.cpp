@@ -65,6 +65,15 @@ TEST_CASE("netns: IPv6 without timestamps carries 1440 of 1538 bytes") {
   expect_goodput(experiment, 100.0 * 1440 / 1538);
 }
 
+TEST_CASE("netns: a VLAN's tag takes its four bytes of every frame") {
+  if (!lines_possible()) return;
+  auto experiment = star(2, 100);
+  experiment.switches[0].vlans = {{10, {}, {0, 1}}};
+  for (auto& host : experiment.hosts) host.nics[0].vlan = 10;
+  experiment.tests = {steady("tagged")};
+  expect_goodput(experiment, 100.0 * 1448 / 1542);
+}
+
 TEST_CASE("netns: two senders of one group share the receiver's link") {
   if (!lines_possible()) return;
   auto experiment = star(3, 100);
