@@ -285,12 +285,17 @@ class Session {
     });
   }
 
-  /// When nothing is counted any more: then links are put back, so that what is left can end. Never
-  /// where a test ends with its bytes.
+  /// When nothing is counted any more and nothing more happens: then links are put back, so that
+  /// what is left can end. Never where a test ends with its bytes.
   Time last_window(Time start) const {
     Time last;
     for (const Test* test : tests_) {
       if (!test->background) last = std::max(last, window_of(*test, start + test->start).to);
+    }
+    // What is under way by then still meets all that happens.
+    for (const auto& event : experiment_.events) {
+      const Time end = start + event.at + event.lasts.value_or(Time{});
+      if (last != Time::never()) last = std::max(last, end);
     }
     return last;
   }

@@ -22,6 +22,12 @@ constexpr Time kSpin = Time::microseconds(50);
 constexpr Time kLongestNap = Time::milliseconds(1);
 /// Below this latency arrivals are waited for; above, a look every quarter of it is in time.
 constexpr Time kShortLatency = Time::microseconds(400);
+/// Frames closer together than kSpin leave a wire of much latency in handfuls: with a call and a
+/// look at the clock for each frame, 1 Gbit/s takes a processor whole, and the kernel then stops a
+/// process of this urgency for 50 ms of every second (sched_rt_runtime_us). At most this much and
+/// this share of the latency is added to a frame's time.
+constexpr Time kGather = Time::microseconds(50);
+constexpr std::int64_t kGatherShare = 50;
 /// How long a wire without frames sleeps.
 constexpr Time kIdle = Time::milliseconds(50);
 /// Memory for frames when the plan bounds them by nothing.
@@ -224,6 +230,7 @@ void Wire::run(const WirePlan& plan, const std::array<std::string, 2>& devices, 
   LineWorker backward(plan.lines[1], far, near, report.lines[1]);
   const Time shortest = std::min(plan.lines[0].latency, plan.lines[1].latency);
   const Time nap = shortest > kShortLatency ? std::min(shortest / 4, kLongestNap) : Time{};
+  const Time gather = shortest >= kGather * kGatherShare ? kGather : Time{};
   run_first();
   parent.say('r');
   Time counted, last_frame;
@@ -241,7 +248,10 @@ void Wire::run(const WirePlan& plan, const std::array<std::string, 2>& devices, 
       backward.count_overruns();
     }
     const Time next = std::min(forward.next(), backward.next());
-    if (next <= now + kSpin) continue;
+    if (next <= now + kSpin) {
+      if (left && gather > Time{}) sleep_until(now + gather);
+      continue;
+    }
     // While there is traffic, a wire with latency need not wake up for every arrival.
     const bool busy = nap > Time{} && now - last_frame < nap * 8;
     const Time awake = std::min(next == Time::never() ? now + kIdle : next - kSpin,
