@@ -320,6 +320,7 @@ void Lab::finish_port(const PlannedPort& port) {
   if (port.single_frames) devices.set_largest_burst(port.device, 1);
   if (port.single_frames || port.plain_frames)
     devices.disable_offloads(port.device, port.plain_frames);
+  if (port.unsegmented) devices.disable_segmentation(port.device);
   if (port.shaper) devices.shape(port.device, *port.shaper);
   if (plan_.nodes[port.node].is_switch) {
     devices.set_master(port.device, port.bridge);

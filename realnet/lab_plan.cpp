@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "experiments/definition/media.hpp"
 #include "experiments/definition/topology.hpp"
 #include "realnet/lab_vlans.hpp"
 #include "realnet/lab_wires.hpp"
@@ -174,6 +175,8 @@ PlannedPort plan_port(const Experiment& experiment, const Link& link, int from, 
     port.device = host.nics[end.port].name;
     port.label = host.name + ":" + port.device;
     port.mtu = host.nics[end.port].mtu;
+    port.unsegmented =
+        link.medium == experiments::kVirtualPair && !host.nics[end.port].offloads.tso;
     if (port.device.size() > 15) {
       throw EnvironmentError(
           fmt::format("the name of {} has more than 15 characters, which no Linux device may have",

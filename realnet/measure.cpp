@@ -73,65 +73,99 @@ class Measurement {
         lab_(experiment, plan_) {}
 
   void run(experiments::Result& result) {
-    for (const auto& group : groups_of(experiment_)) {
+    for (auto& tests : groups_of(experiment_)) groups_.push_back({std::move(tests), {}, {}});
+    for (const Turn& turn : turns()) {
       if (!result.complete) break;
-      const std::string obstacle = obstacle_of_group(experiment_, group);
-      if (obstacle.empty() && is_search(group.front()->type)) {
-        run_search(*group.front(), result);
-      } else if (obstacle.empty()) {
-        run_group(group, result);
-      } else {
-        pass_over(group, obstacle, result);
-      }
+      take(groups_[turn.group], turn.repeat, result);
     }
+    for (const Group& group : groups_) conclude(group, result);
     for (const auto& [name, value] : lab_.facts()) result.environment[name] = value;
     for (auto& observation : lab_.observations())
       result.realisation.push_back(std::move(observation));
   }
 
  private:
-  static void pass_over(const std::vector<const Test*>& group, const std::string& obstacle,
-                        experiments::Result& result) {
-    for (const Test* test : group) {
+  /// Tests that run together, what their repeats have given, and what needs no repeats.
+  struct Group {
+    std::vector<const Test*> tests;
+    std::vector<std::vector<Repeat>> by_test;
+    std::vector<experiments::TestResult> results;
+  };
+  struct Turn {
+    int repeat = 0;
+    std::size_t group = 0;
+  };
+
+  /// In which order the repeats are run: one group after the other, or going round them.
+  std::vector<Turn> turns() const {
+    std::vector<Turn> turns;
+    for (std::size_t group = 0; group < groups_.size(); ++group) {
+      const auto& tests = groups_[group].tests;
+      const bool once =
+          is_search(tests.front()->type) || !obstacle_of_group(experiment_, tests).empty();
+      const int repeats = once ? 1 : repeats_of(tests);
+      for (int repeat = 0; repeat < repeats; ++repeat) turns.push_back({repeat, group});
+    }
+    if (experiment_.lab_in_turn)
+      std::stable_sort(turns.begin(), turns.end(),
+                       [](const Turn& a, const Turn& b) { return a.repeat < b.repeat; });
+    return turns;
+  }
+
+  void take(Group& group, int repeat, experiments::Result& result) {
+    const std::string obstacle = obstacle_of_group(experiment_, group.tests);
+    if (!obstacle.empty())
+      pass_over(group, obstacle);
+    else if (is_search(group.tests.front()->type))
+      result.complete = run_search(*group.tests.front(), group.results);
+    else
+      result.complete = run_group(group, repeat);
+  }
+
+  static void pass_over(Group& group, const std::string& obstacle) {
+    for (const Test* test : group.tests) {
       experiments::TestResult passed_over;
       passed_over.name = test->name;
       passed_over.type = name_of(test->type);
       passed_over.notes.push_back("inconclusive: not measured: " + obstacle);
-      result.tests.push_back(std::move(passed_over));
+      group.results.push_back(std::move(passed_over));
     }
   }
 
-  void run_group(const std::vector<const Test*>& group, experiments::Result& result) {
-    std::vector<std::vector<Repeat>> by_test(group.size());
-    const int repeats = repeats_of(group);
-    for (int repeat = 0; repeat < repeats && result.complete; ++repeat) {
-      if (options_.progress) options_.progress({group.front()->name, repeat, repeats});
-      auto outcome = run_together(experiment_, lab_, group, repeat, options_.stop);
-      if (!outcome) {
-        result.complete = false;
-        break;
-      }
-      for (std::size_t i = 0; i < group.size(); ++i) {
-        by_test[i].push_back({std::move(outcome->transfers[i]), outcome->use});
-      }
-    }
-    for (std::size_t i = 0; i < group.size(); ++i) {
-      if (by_test[i].empty()) continue;
+  /// One repeat; false if it was stopped.
+  bool run_group(Group& group, int repeat) {
+    group.by_test.resize(group.tests.size());
+    if (options_.progress)
+      options_.progress({group.tests.front()->name, repeat, repeats_of(group.tests)});
+    auto outcome = run_together(experiment_, lab_, group.tests, repeat, options_.stop);
+    if (!outcome) return false;
+    for (std::size_t i = 0; i < group.tests.size(); ++i)
+      group.by_test[i].push_back({std::move(outcome->transfers[i]), outcome->use});
+    return true;
+  }
+
+  void conclude(const Group& group, experiments::Result& result) const {
+    for (const auto& done : group.results) result.tests.push_back(done);
+    for (std::size_t i = 0; i < group.by_test.size(); ++i) {
+      if (group.by_test[i].empty()) continue;
+      const Test& test = *group.tests[i];
       result.tests.push_back(
-          test_result(experiment_, plan_, *group[i], by_test[i], group.size() == 1));
-      note_missing(*group[i], result.tests.back());
+          test_result(experiment_, plan_, test, group.by_test[i], group.tests.size() == 1));
+      note_missing(test, result.tests.back());
     }
   }
 
-  /// RFC 2544: the search that a prediction uses too, over trials of real frames.
-  void run_search(const Test& test, experiments::Result& result) {
+  /// RFC 2544: the search that a prediction uses too, over trials of real frames. False if it was
+  /// stopped.
+  bool run_search(const Test& test, std::vector<experiments::TestResult>& results) {
     if (options_.progress) options_.progress({test.name, 0, 1});
     MeasuredTester tester(experiment_, lab_, test, options_.stop);
     std::vector<experiments::TestResult> done;
+    bool complete = true;
     try {
       run_rfc2544(test, tester, done);
     } catch (const experiments::Interrupted&) {
-      result.complete = false;
+      complete = false;
     }
     for (auto& size : done) {
       size.notes.push_back("frames went from " + tester.method());
@@ -142,8 +176,9 @@ class Measurement {
                         tester.repeated()));
       }
       note_missing(test, size);
-      result.tests.push_back(std::move(size));
+      results.push_back(std::move(size));
     }
+    return complete;
   }
 
   void note_missing(const Test& test, experiments::TestResult& result) const {
@@ -157,6 +192,7 @@ class Measurement {
   const MeasurementOptions& options_;
   LabPlan plan_;
   Lab lab_;
+  std::vector<Group> groups_;
 };
 
 std::string describe(const PlannedPort& port) {

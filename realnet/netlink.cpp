@@ -167,15 +167,22 @@ void Devices::shape(const std::string& device, const Shaper& shaper) {
   accepted(answer, "shape " + device);
 }
 
+void Devices::switch_off(const std::string& device, std::uint32_t command) {
+  ethtool_value value{command, 0};
+  ifreq request{};
+  std::strncpy(request.ifr_name, device.c_str(), IFNAMSIZ - 1);
+  request.ifr_data = reinterpret_cast<char*>(&value);
+  checked(::ioctl(control_.number(), SIOCETHTOOL, &request), "ethtool: offloads of " + device);
+}
+
 void Devices::disable_offloads(const std::string& device, bool checksums) {
-  for (const std::uint32_t command : {ETHTOOL_STSO, ETHTOOL_SGSO, ETHTOOL_SGRO, ETHTOOL_STXCSUM}) {
-    if (command == ETHTOOL_STXCSUM && !checksums) continue;
-    ethtool_value value{command, 0};
-    ifreq request{};
-    std::strncpy(request.ifr_name, device.c_str(), IFNAMSIZ - 1);
-    request.ifr_data = reinterpret_cast<char*>(&value);
-    checked(::ioctl(control_.number(), SIOCETHTOOL, &request), "ethtool: offloads of " + device);
-  }
+  for (const std::uint32_t command : {ETHTOOL_STSO, ETHTOOL_SGSO, ETHTOOL_SGRO})
+    switch_off(device, command);
+  if (checksums) switch_off(device, ETHTOOL_STXCSUM);
+}
+
+void Devices::disable_segmentation(const std::string& device) {
+  for (const std::uint32_t command : {ETHTOOL_STSO, ETHTOOL_SGSO}) switch_off(device, command);
 }
 
 experiments::PortCounters Devices::sent_by_device(const std::string& device) const {

@@ -43,6 +43,8 @@ class Devices {
   /// Turns segmentation and receive merging off (ethtool), so that every packet is a frame; with
   /// `checksums` also those, so that a program may pass frames on.
   void disable_offloads(const std::string& device, bool checksums);
+  /// Turns segmentation alone off: TCP's buffers are cut up before the device gets them.
+  void disable_segmentation(const std::string& device);
 
   /// Frames and bytes sent, and frames dropped, by the token bucket of a shaped device; of another,
   /// what the device itself has sent. Bytes are on the wire: with preamble, gap and FCS.
@@ -57,6 +59,8 @@ class Devices {
     void operator()(nl_sock* socket) const;
   };
   int index(const std::string& device) const;
+  /// `command` is one of ethtool's (ETHTOOL_STSO).
+  void switch_off(const std::string& device, std::uint32_t command);
   experiments::PortCounters sent_by_device(const std::string& device) const;
 
   std::unique_ptr<nl_sock, SocketFree> socket_;

@@ -7,6 +7,7 @@
 #include <set>
 #include <type_traits>
 
+#include "experiments/definition/media.hpp"
 #include "experiments/definition/shared_medium.hpp"
 #include "realnet/lab_vlans.hpp"
 #include "realnet/lab_wires.hpp"
@@ -139,6 +140,20 @@ void list_stack(const experiments::Experiment& experiment, const Host& host, boo
   }
 }
 
+/// Whether the NIC is one of a pair of virtual interfaces in the experiment as well.
+bool is_virtual(const Experiment& experiment, const experiments::PortRef& port) {
+  return std::any_of(experiment.links.begin(), experiment.links.end(), [&](const Link& link) {
+    return link.medium == experiments::kVirtualPair &&
+           (link.ends[0] == port || link.ends[1] == port);
+  });
+}
+
+void list_virtual_nic(const Nic& nic, ElementList& list) {
+  const std::string key = "nics." + nic.name;
+  list.realised(key + ".mtu", fmt::format("{} B on the virtual device", nic.mtu.count()));
+  list.realised(key + ".offloads.tso", "switched on or off on the virtual device");
+}
+
 constexpr const char* kNoDiscipline =
     "the lab has fifo with marks, RED that does not adapt and CoDel, without classes";
 
@@ -199,7 +214,12 @@ void list_hosts(const Experiment& experiment, bool netns, ElementList& list) {
     list.owner.host = i;
     list.prefix = "hosts." + host.name;
     list_stack(experiment, host, netns, list);
-    list.ignored("cpu", "all hosts share the processor of this machine", false);
+    if (host.machine.empty())
+      list.ignored("cpu", "all hosts share the processor of this machine", false);
+    else
+      list.approximated("machine", "this machine, which nobody compares with its description");
+    if (host.cpu.slice > Time{})
+      list.approximated("cpu.slice", "batch programs (sched(7)), with the kernel's slices");
     if (host.bus.type != experiments::BusType::none) {
       list.ignored("bus", "virtual devices are not behind a bus", false);
     }
@@ -218,7 +238,11 @@ void list_hosts(const Experiment& experiment, bool netns, ElementList& list) {
     }
     for (int nic = 0; nic < static_cast<int>(host.nics.size()); ++nic) {
       const experiments::PortRef port{experiments::NodeKind::host, i, nic};
-      list_nic(host.nics[nic], netns, netns && follows_queue(experiment, port), list);
+      if (netns && is_virtual(experiment, port)) {
+        list_virtual_nic(host.nics[nic], list);
+      } else {
+        list_nic(host.nics[nic], netns, netns && follows_queue(experiment, port), list);
+      }
     }
   }
 }
@@ -226,6 +250,8 @@ void list_hosts(const Experiment& experiment, bool netns, ElementList& list) {
 void list_rate(const Link& link, const PlannedLink* planned, ElementList& list) {
   if (!planned) {
     list.ignored("rate", "the loopback device has no rate", true);
+  } else if (link.medium == experiments::kVirtualPair) {
+    list.realised("medium", "a pair of virtual interfaces, which is what the experiment says");
   } else if (link.rate > kFastestLine) {
     list.ignored("rate", "no virtual link is held to more than 10 Gbit/s", true);
   } else if (planned->wire) {
@@ -427,8 +453,7 @@ std::vector<PlannedElement> list_elements(const Experiment& experiment, const La
     list.owner = {};
     list.prefix = "tests." + test.name;
     if (test.zero_copy) list.ignored("zero_copy", "senders copy", false);
-    if (test.cpu_quota)
-      list.ignored("cpu.quota", "programs run as the machine's scheduler lets them", true);
+    if (test.cpu_quota) list.realised("cpu.quota", "a control group of each program's own");
   }
   return elements;
 }

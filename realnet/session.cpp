@@ -78,6 +78,8 @@ class RunningTransfer {
     receiver_end_.place = to;
     receiver_end_.peer_address = from.address;
     receiver_end_.options = options(pair.to_host);
+    sender_end_.keeps_core = experiment.hosts[pair.from_host].cpu.slice > Time{};
+    receiver_end_.keeps_core = experiment.hosts[pair.to_host].cpu.slice > Time{};
     if (reverse_) {
       std::swap(sender_end_, receiver_end_);
     }

@@ -79,6 +79,12 @@ void settle(const TransferEnd& end) {
     checked(::sched_setaffinity(0, sizeof cores, &cores),
             "run on core " + std::to_string(*end.options.test->core));
   }
+  // Linux lets a program that wakes up take the core at once, or not, by what both have used
+  // lately; batch programs leave it to the slices (sched(7)).
+  if (end.keeps_core) {
+    const sched_param none{};
+    checked(::sched_setscheduler(0, SCHED_BATCH, &none), "sched_setscheduler");
+  }
   if (end.options.test->cpu_quota) join_quota(*end.options.test->cpu_quota);
 }
 

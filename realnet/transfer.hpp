@@ -25,6 +25,7 @@ struct TransferEnd {
   Bytes mtu{1500};           ///< of the sender's port
   std::uint64_t seed = 0;    ///< of this repeat
   std::uint64_t entity = 0;  ///< of the first flow; that of flow n is 2n more, as in a prediction
+  bool keeps_core = false;   ///< wake-ups of others do not take its core away (`cpu.slice`)
   bool may_spin = false;     ///< there is a processor to spare
   RoundBarrier* rounds = nullptr;  ///< of a test with `barrier`: where its clients wait
   bool disturbed = false;          ///< something happens to a link: intervals are short

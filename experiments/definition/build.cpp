@@ -49,6 +49,23 @@ void check_cpu(BuildContext& context, const std::string& path, const Cpu& cpu) {
   }
 }
 
+// What hosts of one machine share is one thing.
+void check_machines(BuildContext& context) {
+  const std::vector<Host>& hosts = context.spec.hosts;
+  for (const Host& host : hosts) {
+    if (host.machine.empty()) continue;
+    const Host& first = *std::find_if(hosts.begin(), hosts.end(), [&](const Host& other) {
+      return other.machine == host.machine;
+    });
+    if (host.cpu == first.cpu) continue;
+    context.error(
+        "hosts." + host.name + ".cpu",
+        fmt::format("`{}` and `{}` are one machine, and it has one processor", first.name,
+                    host.name),
+        fmt::format("describe it alike in both: {}: {{like: {}}}", host.name, first.name));
+  }
+}
+
 // How many bulk packets a frame or microframe holds at most (USB 1.1 and 2.0, table 5-10; 500 MB/s
 // of SuperSpeed).
 void check_usb(BuildContext& context, const std::string& path, const Bus& bus) {
@@ -218,6 +235,7 @@ void check_encapsulation(BuildContext& context, const std::string& path, const N
 }
 
 void build_hosts(BuildContext& context) {
+  check_machines(context);
   for (Host& host : context.spec.hosts) {
     const std::string path = "hosts." + host.name;
     context.hosts.emplace(host.name, static_cast<int>(context.hosts.size()));

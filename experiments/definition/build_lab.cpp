@@ -133,6 +133,7 @@ class LabBuilder {
 
 void build_lab(BuildContext& context) {
   context.experiment.lab = context.spec.lab;
+  context.experiment.lab_in_turn = context.spec.lab_in_turn;
   context.experiment.lab_hosts = context.spec.lab_hosts;
   context.experiment.lab_configure = context.spec.lab_configure.value_or(LabConfigure::check);
   if (context.spec.lab == LabType::hosts) {

@@ -144,8 +144,32 @@ class LinkBuilder {
     return true;
   }
 
+  /// Virtual interfaces join hosts of one machine and have no line that could do anything.
+  void virtual_pair(Link& link) {
+    link.medium = kVirtualPair;
+    link.rate = kVirtualPairRate;
+    const auto machine = [&](const PortRef& end) {
+      return end.kind == NodeKind::host
+                 ? context_.experiment.hosts[static_cast<std::size_t>(end.node)].machine
+                 : std::string();
+    };
+    if (machine(link.ends[0]).empty() || machine(link.ends[0]) != machine(link.ends[1]))
+      error("medium", fmt::format("{} joins two hosts of one machine", kVirtualPair),
+            "name the same `machine` in both hosts, or write a medium with a line");
+    for (const auto& [key, given] :
+         {std::pair{"rate", spec_->rate.has_value()}, std::pair{"delay", spec_->delay > Time{}},
+          std::pair{"jitter", spec_->jitter > Time{}}, std::pair{"queue", spec_->queue.has_value()},
+          std::pair{"length", spec_->length_m > 0}}) {
+      if (given)
+        error(key, fmt::format("{} has no line", kVirtualPair),
+              "remove it, or write a rate instead of the medium");
+    }
+  }
+
   bool rate(Link& link) {
-    if (spec_->medium) {
+    if (spec_->medium && *spec_->medium == kVirtualPair) {
+      virtual_pair(link);
+    } else if (spec_->medium) {
       const Medium* medium = find_medium(*spec_->medium);
       if (!medium) {
         error("medium", fmt::format("`{}` is no Ethernet medium known here", *spec_->medium),

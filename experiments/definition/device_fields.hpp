@@ -27,6 +27,7 @@ void describe(V& v, CpuCosts& s) {
   v("poll", s.poll, "a poll of the receive ring");
   v("block", s.block, "a program goes to sleep in a call");
   v("wake", s.wake, "a sleeping program is made to run again");
+  v("turn", s.turn, "a core turns from one program to another (context switch)");
   v("connection", s.connection, "a connection is set up, at each end");
   v("file_copy", s.file_copy, "rate of the copy to or from the page cache; none: free",
     kAtLeastOne);
@@ -46,6 +47,7 @@ void describe(V& v, Cpu& s) {
     inner("interrupts", s.interrupt_core, "of all NICs; else each NIC takes the next core", kCore);
   });
   v("accounting", s.accounting, "how CPU time is measured: exactly, or by sampling at clock ticks");
+  v("slice", s.slice, "a program keeps a core so long while others wait; 0: for one call");
 }
 
 template <class V>
@@ -59,8 +61,7 @@ template <class V>
 void describe(V& v, Bus& s) {
   constexpr FieldRule kClocks{.high = 1000};
   v("type", s.type, "bus between memory and NICs");
-  v("generation", s.generation, "of PCIe (1 to 7) or USB (1 to 3)",
-    FieldRule{.low = 1, .high = 7});
+  v("generation", s.generation, "of PCIe (1 to 7) or USB (1 to 3)", FieldRule{.low = 1, .high = 7});
   v("lanes", s.lanes, "PCIe lanes", FieldRule{.low = 1, .high = 32});
   v("max_payload", s.max_payload, "PCIe maximum payload size", FieldRule{.low = 128, .high = 4096});
   v("max_read_request", s.max_read_request, "PCIe maximum read request size",
@@ -293,6 +294,8 @@ void describe(V& v, Bond& s) {
 template <class V>
 void describe(V& v, Host& s) {
   v("profile", s.profile, "catalog entry, or a file of ./profiles");
+  v("machine", s.machine, "hosts of one machine (namespaces, containers) share its cores",
+    FieldRule{.kind = Kind::text});
   v("stack", s.stack, "TCP/IP stack: a preset's name, or a preset and what differs from it");
   v("cpu", s.cpu, "processor");
   v("bus", s.bus, "bus between memory and NICs");
@@ -420,7 +423,9 @@ template <class V>
 void describe(V& v, LinkSpec& s) {
   v("name", s.name, "\"a-s1\" by its ends unless given", FieldRule{.kind = Kind::text});
   v("endpoints", s.endpoints, "the two ends, host:nic or switch:port", kRequired);
-  v("medium", s.medium, "Ethernet medium, which decides the rate: 1000BASE-T");
+  v("medium", s.medium,
+    "Ethernet medium, which decides the rate: 1000BASE-T; veth: virtual, between hosts of one "
+    "machine");
   v("rate", s.rate, "rate, instead of a medium", kAtLeastOne);
   v("duplex", s.duplex, "full or half, of both ends or [one, other]; half at a hub");
   v("autonegotiation", s.autonegotiation,

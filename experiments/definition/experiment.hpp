@@ -42,6 +42,7 @@ struct CpuCosts {
   Time poll{};                    ///< a poll of the receive ring
   Time block{};                   ///< a program goes to sleep in a call
   Time wake{};                    ///< and is made to run again
+  Time turn{};                    ///< a core turns from one program to another (context switch)
   Time connection{};              ///< a connection, at each end
   std::optional<BitRate> file_copy;   ///< between a program and the page cache; none: free; process
   bool operator==(const CpuCosts&) const = default;
@@ -63,6 +64,7 @@ struct Cpu {
   std::optional<int> application_core;  ///< of all programs; else one after the other by connection
   std::optional<int> interrupt_core;    ///< of all NICs; else one after the other by NIC
   CpuAccounting accounting = CpuAccounting::exact;
+  Time slice{};                   ///< a program keeps a core so long while others wait; 0: one call
   bool modelled() const { return costs != CpuCosts{}; }
   bool operator==(const Cpu&) const = default;
 };
@@ -200,6 +202,7 @@ struct Bond {
 struct Host {
   std::string name;
   std::string profile;
+  std::string machine;            ///< hosts of one machine (namespaces, containers) share its cores
   Stack stack;
   Cpu cpu;
   Bus bus;
@@ -311,7 +314,7 @@ struct Script {
 struct Link {
   std::string name;               ///< "a-s1" unless given
   PortRef ends[2];
-  std::string medium;             ///< "1000BASE-T"; empty when only `rate` is given
+  std::string medium;             ///< "1000BASE-T", kVirtualPair; empty when only `rate` is given
   BitRate rate;                   ///< of the medium, or as given
   Duplex duplex[2] = {Duplex::full, Duplex::full};  ///< as the ends have come to run
   double length_m = 0;
@@ -555,6 +558,7 @@ struct Experiment {
   std::vector<Assertion> assertions;
   std::vector<Tolerance> tolerances;
   LabType lab = LabType::netns;
+  bool lab_in_turn = false;                 ///< repeats go round the tests
   std::vector<LabHost> lab_hosts;           ///< lab `hosts`
   LabConfigure lab_configure = LabConfigure::check;
 

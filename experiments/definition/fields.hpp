@@ -249,6 +249,8 @@ void describe(V& v, ExperimentSpec& s) {
     FieldRule{.kind = Kind::fraction});
   v.group("lab", "how `measure` realises the experiment", [&](auto& inner) {
     inner("type", s.lab, "network namespaces, the loopback interface, or real hosts");
+    inner("in_turn", s.lab_in_turn,
+          "every test once, then again, so that what drifts falls on all alike");
     inner("hosts", s.lab_hosts, "type hosts: how each host is reached");
     inner("switches", s.lab_switches, "type hosts: `external`, built by somebody else");
     inner("configure", s.lab_configure, "type hosts: whether MTU and kernel parameters are set");

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "experiments/definition/lint_rules.hpp"
+#include "experiments/definition/media.hpp"
 
 namespace linerate::experiments {
 namespace {
@@ -35,6 +36,7 @@ void core_slower_than_line(Lint& lint, const Test& test, const Test::Pair& pair)
   const Nic& nic = lint.nic(index, nic_index);
   const Link* link = lint.link_at(index, nic_index);
   if (!host.cpu.modelled() || link == nullptr || nic.offloads.gro) return;
+  if (link->medium == kVirtualPair) return;  // a core is all there is
   // IP and TCP headers and timestamps (RFC 791, 8200, 9293, 7323).
   const Bytes segment = nic.mtu - Bytes(test.ip == 6 ? 72 : 52);
   const SegmentCost cost = segment_cost(host, nic, segment);

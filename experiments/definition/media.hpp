@@ -21,6 +21,14 @@ struct Medium {
   std::string_view clause;  ///< of IEEE 802.3, or the other document that defines it
 };
 
+/// The name of what is no Ethernet medium: a pair of virtual interfaces between hosts of one
+/// machine (Linux veth(4)). Nothing is serialized: a packet is in the peer's hands when the
+/// sender's call hands it over, and a buffer for segmentation offload passes whole. All it takes is
+/// what the machine's cores spend.
+inline constexpr std::string_view kVirtualPair = "veth";
+/// A byte takes the shortest time there is, a picosecond, so that packets keep their order.
+inline constexpr BitRate kVirtualPairRate = BitRate::bits_per_second(8'000'000'000'000);
+
 /// The medium of that exact name, or nullptr. The pointer stays valid for the whole run.
 const Medium* find_medium(std::string_view name);
 

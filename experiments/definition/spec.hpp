@@ -174,6 +174,7 @@ struct ExperimentSpec {
   std::vector<std::string> assertions;
   std::vector<Tolerance> tolerances;
   LabType lab = LabType::netns;
+  bool lab_in_turn = false;
   std::vector<LabHost> lab_hosts;
   std::vector<LabSwitch> lab_switches;
   std::optional<LabConfigure> lab_configure;

@@ -29,14 +29,15 @@ enum class Cause : std::uint8_t {
   poll,
   block,
   wake,
+  turn,
   connection,
   file,     ///< copies to and from the page cache
   program,  ///< in user space
 };
-inline constexpr std::size_t kCauses = 14;
+inline constexpr std::size_t kCauses = 15;
 inline constexpr const char* kCauseNames[kCauses] = {
-    "call",       "copy", "checksum", "segment", "ack",        "frame", "interrupt",
-    "completion", "poll", "block",    "wake",    "connection", "file",  "program"};
+    "call", "copy",  "checksum", "segment", "ack",        "frame", "interrupt", "completion",
+    "poll", "block", "wake",     "turn",    "connection", "file",  "program"};
 
 /// One core and what waits for it.
 struct CoreWork {
@@ -55,6 +56,8 @@ struct CoreWork {
   bool in_softirq = false;            ///< the end of a piece is being acted on
   sim::Ring<std::uint32_t> ready;     ///< TCP ends whose program can run
   std::uint32_t running = kNobody;    ///< whose program has the core
+  std::uint32_t current = kNobody;    ///< whose program had it last …
+  Time turn_began{};                  ///< … and since when
   std::array<Time, kCauses> spent{};  ///< by cause
   std::int64_t backlog_drops = 0;
   std::int64_t interrupts = 0;
@@ -67,6 +70,7 @@ struct NicWork {
   static constexpr std::uint32_t kNone = ~0u;
   std::uint32_t core = kNone;  ///< that its interrupts go to
   bool on_core() const { return core != kNone; }
+  bool by_sender = false;        ///< virtual: its packets come to the core that sends them
   bool told = false;             ///< interrupts masked while polled, or a handler runs
   std::size_t counted = 0;       ///< frames the running handler has seen
   sim::Ring<Time> transmitting;  ///< departures of frames whose completion is not yet told

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "experiments/definition/media.hpp"
 #include "experiments/definition/shared_medium.hpp"
 #include "models/network/network.hpp"
 
@@ -260,6 +261,12 @@ void Network::set_route(TcpEnd& end, std::uint32_t route) const {
   end.host = routes_[route].from_host;
 }
 
+// Whether packets are handed over within one machine.
+bool Network::is_virtual_pair(const Route& route) const {
+  return route.wires.size() == 1 &&
+         experiment_.links[route.wires.front() / 2].medium == experiments::kVirtualPair;
+}
+
 // Whether only switches and hubs lie on the way: no host routes.
 bool Network::stays_local(const Route& route) const {
   return std::all_of(route.wires.begin(), route.wires.end() - 1, [&](std::uint32_t wire) {
@@ -319,6 +326,7 @@ void Network::build_tcp(std::uint32_t test_index, const FlowPlan& plan) {
   tcp::EndpointConfig client_config = endpoint_config(test, pair.from_host);
   tcp::EndpointConfig server_config = endpoint_config(test, pair.to_host);
   client_config.local = server_config.local = stays_local(routes_[out]);
+  client_config.same_memory = server_config.same_memory = is_virtual_pair(routes_[out]);
   client_config.mtu = server_config.mtu = std::min(routes_[out].mtu, routes_[back].mtu);
   client_config.path_mtu = known_mtu(client_config.stack, routes_[out]);
   server_config.path_mtu = known_mtu(server_config.stack, routes_[back]);

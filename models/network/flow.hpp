@@ -72,6 +72,7 @@ struct TcpEnd {
   std::int64_t wire_bytes_sent = 0;  ///< with preamble and gap, retransmissions included
   std::uint8_t priority = 0;         ///< of its packets
   bool on_core = false;              ///< its host's cores cost something
+  bool hands_over_whole = false;     ///< what segmentation offload makes of segments is one packet
   bool device_event = false;         ///< an event is pending for when the device has room
 };
 

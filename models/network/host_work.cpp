@@ -8,12 +8,13 @@ namespace linerate::models {
 
 namespace {
 
-// A long write is copied and sent piece by piece, so that its first segments need not wait for the
-// rest and what interrupts it comes between.
-constexpr Bytes kCopyPiece{16384};
-
-Time copy_time(Bytes size, const std::optional<BitRate>& rate) {
-  return rate ? serialization_time(size, *rate) : Time{};
+// The first host of the machine that `host` is one of; itself if it has a machine of its own.
+std::uint32_t owner_of_cores(const std::vector<experiments::Host>& hosts, std::uint32_t host) {
+  if (hosts[host].machine.empty()) return host;
+  const auto first = std::find_if(hosts.begin(), hosts.end(), [&](const experiments::Host& other) {
+    return other.machine == hosts[host].machine;
+  });
+  return static_cast<std::uint32_t>(first - hosts.begin());
 }
 
 }  // namespace
@@ -21,11 +22,14 @@ Time copy_time(Bytes size, const std::optional<BitRate>& rate) {
 // Programs of file transfers take time even where the kernel costs nothing.
 void Network::find_costly_hosts() {
   for (const experiments::Host& host : experiment_.hosts) costly_.push_back(host.cpu.modelled());
+  const auto& hosts = experiment_.hosts;
   for (const experiments::Test* test : config_.tests) {
     if (test->type != experiments::TestType::file_transfer) continue;
     for (const experiments::Test::Pair& pair : test->pairs)
-      costly_[static_cast<std::size_t>(pair.from_host)] =
-          costly_[static_cast<std::size_t>(pair.to_host)] = true;
+      for (const int end : {pair.from_host, pair.to_host})
+        for (std::uint32_t h = 0; h < hosts.size(); ++h)
+          if (owner_of_cores(hosts, h) == owner_of_cores(hosts, static_cast<std::uint32_t>(end)))
+            costly_[h] = true;
   }
 }
 
@@ -35,16 +39,24 @@ void Network::build_cores() {
   processes_.resize(ends_.size());
   for (std::uint32_t h = 0; h < experiment_.hosts.size(); ++h) {
     const experiments::Host& host = experiment_.hosts[h];
-    first_core_.push_back(static_cast<std::uint32_t>(cores_.size()));
+    const std::uint32_t owner = owner_of_cores(experiment_.hosts, h);
+    first_core_.push_back(owner < h ? first_core_[owner]
+                                    : static_cast<std::uint32_t>(cores_.size()));
     if (!costly_[h]) continue;
     const auto cores = static_cast<std::uint32_t>(host.cpu.cores);
-    cores_.resize(cores_.size() + cores);
-    for (std::uint32_t c = 0; c < cores; ++c) cores_[first_core_[h] + c].host = h;
+    if (owner == h) {
+      cores_.resize(cores_.size() + cores);
+      for (std::uint32_t c = 0; c < cores; ++c) cores_[first_core_[h] + c].host = h;
+    }
     for (std::uint32_t n = 0; n < host.nics.size(); ++n) {
       const int core = host.cpu.interrupt_core.value_or(static_cast<int>(n % cores));
       nic_work_[first_nic_[h] + n].core = first_core_[h] + static_cast<std::uint32_t>(core);
     }
   }
+  place_programs();
+}
+
+void Network::place_programs() {
   std::vector<std::uint32_t> placed(experiment_.hosts.size());
   for (std::uint32_t index = 0; index < ends_.size(); ++index) {
     TcpEnd& end = ends_[index];
@@ -54,7 +66,8 @@ void Network::build_cores() {
     const experiments::Test& test = *config_.tests[tcp_flows_[index / 2].test];
     Process& process = processes_[index];
     // Programs spread over the cores, beginning behind the one that serves the first NIC.
-    const std::uint32_t next = ++placed[end.host] % static_cast<std::uint32_t>(host.cpu.cores);
+    const std::uint32_t next = ++placed[owner_of_cores(experiment_.hosts, end.host)] %
+                               static_cast<std::uint32_t>(host.cpu.cores);
     const int core = test.core.value_or(host.cpu.application_core.value_or(static_cast<int>(next)));
     process.core = first_core_[end.host] + static_cast<std::uint32_t>(core);
     if (test.type == experiments::TestType::file_transfer)
@@ -65,6 +78,9 @@ void Network::build_cores() {
     const std::uint32_t wire = routes_[end.route].wires.front();
     const experiments::PortRef& port = experiment_.links[wire / 2].ends[wire % 2];
     process.nic = nic_index(port.node, port.port);
+    if (!is_virtual_pair(routes_[end.route])) continue;
+    nic_work_[process.nic].by_sender = true;
+    end.hands_over_whole = host.nics[static_cast<std::size_t>(port.port)].offloads.tso;
   }
 }
 
@@ -79,6 +95,7 @@ void Network::tell_host(Time now, std::uint32_t nic) {
   NicWork& work = nic_work_[nic];
   if (work.told) return;
   work.told = true;
+  if (work.by_sender) return told_by_sender(now, nic);
   CoreWork& core = cores_[work.core];
   const experiments::CpuCosts& cost = costs(core);
   ++core.interrupts;
@@ -93,6 +110,17 @@ void Network::tell_host(Time now, std::uint32_t nic) {
   core.spend(Cause::frame, frames);
   engine_->schedule(nic_source(nic), core.core.interrupt(now, cost.interrupt + frames),
                     Kind::handler, nic);
+}
+
+// A virtual interface raises no interrupt: its peer's softirq takes the packet in on the core that
+// has sent it, so that a sender is charged for what the receiver's protocol does (Linux
+// veth_xmit(), netif_rx()).
+void Network::told_by_sender(Time now, std::uint32_t nic) {
+  NicWork& work = nic_work_[nic];
+  const Packet& packet = packets_.get(nics_[nic].waiting().front());
+  if (packet.kind == PacketKind::tcp) work.core = processes_[packet.receiver ^ 1u].core;
+  cores_[work.core].polls.push_back(nic);
+  next_softirq(now, work.core);
 }
 
 // An interrupt handler of the older kind has taken its frames from the ring. The line is still
@@ -221,247 +249,6 @@ void Network::on_softirq(Time now, std::uint32_t index, std::uint64_t generation
   next_process(now, index);
 }
 
-void Network::heed_news(Time now, std::uint32_t index, const tcp::Signals& news) {
-  TcpEnd& end = ends_[index];
-  Process& process = processes_[index];
-  CoreWork& core = cores_[process.core];
-  if (news.connected) {
-    process.owed += costs(core).connection;
-    core.spend(Cause::connection, costs(core).connection);
-  }
-  if (std::visit([&](auto& app) { return app.wants(news); }, end.application))
-    wake_process(now, index);
-  // A writer sleeps when its peer closes; nobody needs to wake it for that.
-  const bool writes = std::holds_alternative<StreamWriter>(end.application);
-  if (writes && end.closed == Time::never() && end.endpoint.peer_closed()) end.closed = now;
-  if (!end.streams || end.closed != Time::never()) check_finished(index);
-}
-
-void Network::wake_process(Time now, std::uint32_t index) {
-  Process& process = processes_[index];
-  CoreWork& core = cores_[process.core];
-  if (process.state != Process::State::asleep) {
-    process.again = true;
-    return;
-  }
-  process.owed += costs(core).wake;
-  core.spend(Cause::wake, costs(core).wake);
-  process.state = Process::State::ready;
-  core.ready.push_back(index);
-  next_process(now, process.core);
-}
-
-void Network::next_process(Time now, std::uint32_t index) {
-  CoreWork& core = cores_[index];
-  if (core.in_softirq) return;
-  while (core.running == CoreWork::kNobody && !core.ready.empty())
-    begin_call(now, index, core.ready.take_front());
-}
-
-bool Network::throttled(Time now, std::uint32_t index) {
-  Process& process = processes_[index];
-  if (process.allowance == Time::never()) return false;
-  const std::int64_t period = now / kQuotaPeriod;
-  // What was used above the allowance is owed to the next periods.
-  process.used = later(Time{}, process.used - process.allowance * (period - process.period));
-  process.period = period;
-  if (process.used < process.allowance) return false;
-  process.state = Process::State::throttled;
-  ++process.throttles;
-  engine_->schedule(end_source(index), kQuotaPeriod * (period + 1), Kind::quota, index);
-  return true;
-}
-
-bool Network::waits_for_disk(Time now, std::uint32_t index) {
-  Process& process = processes_[index];
-  if (process.not_before <= now) return false;
-  process.state = Process::State::throttled;
-  engine_->schedule(end_source(index), process.not_before, Kind::quota, index);
-  return true;
-}
-
-void Network::on_quota(Time now, std::uint32_t index) {
-  Process& process = processes_[index];
-  process.state = Process::State::ready;
-  cores_[process.core].ready.push_back(index);
-  next_process(now, process.core);
-}
-
-// What so many calls cost that have copied so much.
-Time Network::call_cost(CoreWork& core, const TcpEnd& end, std::int64_t calls, Bytes copied,
-                        bool written) {
-  const experiments::CpuCosts& cost = costs(core);
-  const Time entering = cost.call * calls;
-  const Time copy = copy_time(copied, written ? cost.write_copy : cost.read_copy);
-  core.spend(Cause::call, entering);
-  core.spend(Cause::copy, copy);
-  const std::uint32_t nic = processes_[static_cast<std::size_t>(&end - ends_.data())].nic;
-  const experiments::Host& host = experiment_.hosts[core.host];
-  if (host.nics[nic - first_nic_[core.host]].offloads.checksum) return entering + copy;
-  const Time sum = copy_time(copied, cost.checksum);
-  core.spend(Cause::checksum, sum);
-  return entering + copy + sum;
-}
-
-// What a program of a file transfer does with so much data besides: its own work, and a copy from
-// or to the page cache, behind which the disk may lag.
-Time Network::file_work(Time now, CoreWork& core, Process& process, Bytes size) {
-  if (!process.file || size == Bytes(0)) return {};
-  FileProgram& file = *process.file;
-  const Time own = file.program.call + copy_time(size, file.program.rate);
-  const Time copy = costs(core).call + copy_time(size, file.copy);
-  core.spend(Cause::program, own);
-  core.spend(Cause::file, copy);
-  process.not_before = file.cache.pass(now, size);
-  return own + copy;
-}
-
-// Begins what the program does next; returns how long it takes.
-Time Network::calling(Time now, CoreWork& core, std::uint32_t index) {
-  TcpEnd& end = ends_[index];
-  Process& process = processes_[index];
-  process.reading = Bytes(0);
-  process.goes_on = false;
-  if (auto* writer = std::get_if<StreamWriter>(&end.application)) {
-    const std::int64_t calls = writer->calls(), bytes = writer->bytes();
-    process.goes_on = writer->step(now, end.endpoint, kCopyPiece);
-    if (!process.goes_on) writer->close_when_done(now, end.endpoint);
-    const Bytes written{writer->bytes() - bytes};
-    return call_cost(core, end, writer->calls() - calls, written, true) +
-           file_work(now, core, process, written);
-  }
-  if (auto* reader = std::get_if<StreamReader>(&end.application)) {
-    process.reading = reader->next_read(now, end.endpoint);
-    const bool calls = process.reading > Bytes(0) || reader->at_end(end.endpoint);
-    return call_cost(core, end, calls ? 1 : 0, process.reading, false) +
-           file_work(now, core, process, process.reading);
-  }
-  process.reading = end.endpoint.readable();
-  return call_cost(core, end, process.reading > Bytes(0) ? 1 : 0, process.reading, false);
-}
-
-// Gives the core to a program; false if it may not run now.
-bool Network::begin_call(Time now, std::uint32_t core_index, std::uint32_t index) {
-  if (throttled(now, index) || waits_for_disk(now, index)) return false;
-  CoreWork& core = cores_[core_index];
-  Process& process = processes_[index];
-  core.running = index;
-  process.state = Process::State::calling;
-  process.again = false;
-  Time work = process.owed + calling(now, core, index);
-  process.owed = Time{};
-  const Time leaves = core.core.process_start(now) + work;
-  work += serve_on_core(now, ends_[index], index, leaves);
-  process.work += work;
-  process.used += work;
-  core.core.begin_process(now, work);
-  watch_process(now, core_index);
-  return true;
-}
-
-// The call is done: its effect where that comes last. Returns what follows from it.
-Time Network::follow(Time now, CoreWork& core, std::uint32_t index) {
-  TcpEnd& end = ends_[index];
-  Process& process = processes_[index];
-  Time written{};
-  if (auto* writer = std::get_if<StreamWriter>(&end.application)) {
-    writer->note_return(now);
-  } else if (auto* reader = std::get_if<StreamReader>(&end.application)) {
-    if (process.reading > Bytes(0)) {
-      reader->take(now, end.endpoint, process.reading);
-      last_progress_ = now;
-    } else if (reader->at_end(end.endpoint)) {
-      reader->finish(now, end.endpoint);
-    }
-    process.goes_on =
-        reader->next_read(now, end.endpoint) > Bytes(0) || reader->at_end(end.endpoint);
-  } else {
-    const tcp::CallCounts before = end.endpoint.calls();
-    std::visit([&](auto& app) { app.run(now, end.endpoint); }, end.application);
-    const tcp::CallCounts& after = end.endpoint.calls();
-    written = call_cost(core, end, after.writes - before.writes,
-                        Bytes(after.written - before.written), true);
-  }
-  if (end.closed == Time::never() && end.endpoint.peer_closed()) end.closed = now;
-  if (!end.streams || end.closed != Time::never()) check_finished(index);
-  return written + serve_on_core(now, end, index, now + written);
-}
-
-void Network::on_process(Time now, std::uint32_t core_index, std::uint64_t generation) {
-  CoreWork& core = cores_[core_index];
-  const sim::LazyTimer::Fired fired = core.process_due.on_event(now, generation);
-  if (!fired.expired || core.core.process_end() > now) {
-    if (fired.expired || fired.again != Time::never()) watch_process(now, core_index);
-    return;
-  }
-  const std::uint32_t index = core.running;
-  Process& process = processes_[index];
-  process.current += core.core.finish_process(now);
-  if (process.state == Process::State::calling) {
-    process.state = Process::State::following;
-    const Time work = follow(now, core, index);
-    if (work > Time{}) {
-      process.work += work;
-      process.used += work;
-      core.core.begin_process(now, work);
-      return watch_process(now, core_index);
-    }
-  }
-  end_call(now, core_index, index);
-}
-
-// The program goes on, behind others that wait for the core, or sleeps until there is news.
-void Network::end_call(Time now, std::uint32_t core_index, std::uint32_t index) {
-  CoreWork& core = cores_[core_index];
-  Process& process = processes_[index];
-  const Time block = costs(core).block;
-  const bool slept = process.state == Process::State::blocking;
-  if (!slept && !process.goes_on && !process.again) {
-    ++process.blocks;
-    if (block > Time{}) {
-      process.state = Process::State::blocking;
-      process.work += block;
-      process.used += block;
-      core.spend(Cause::block, block);
-      core.core.begin_process(now, block);
-      return watch_process(now, core_index);
-    }
-  }
-  core.running = CoreWork::kNobody;
-  process.state = Process::State::asleep;
-  if (process.goes_on || process.again) {
-    process.goes_on = false;
-    if (slept) {
-      process.owed += costs(core).wake;
-      core.spend(Cause::wake, costs(core).wake);
-    }
-    process.state = Process::State::ready;
-    core.ready.push_back(index);
-  }
-  rearm(index);
-  next_process(now, core_index);
-}
-
-// With segmentation offload what is sent in one go is one buffer for the stack.
-Time Network::sending_cost(CoreWork& core, const TcpEnd& end, const tcp::Segment& segment,
-                           tcp::Sequence& merged_to) {
-  constexpr std::uint64_t kLargest = 65536;
-  const experiments::CpuCosts& cost = costs(core);
-  if (segment.length == 0) {
-    core.spend(Cause::ack, cost.ack_sent);
-    return cost.ack_sent;
-  }
-  const std::uint32_t nic = processes_[static_cast<std::size_t>(&end - ends_.data())].nic;
-  const experiments::Host& host = experiment_.hosts[core.host];
-  const std::uint64_t sequence = segment.sequence;
-  const bool merged = sequence < merged_to && merged_to - sequence <= kLargest &&
-                      sequence + segment.length <= merged_to;
-  if (merged) return {};
-  if (host.nics[nic - first_nic_[core.host]].offloads.tso) merged_to = sequence + kLargest;
-  core.spend(Cause::segment, cost.segment_sent);
-  return cost.segment_sent;
-}
-
 // A frame of this end has been handed to the device, which tells when it has gone if that costs.
 void Network::watch_completion(TcpEnd& end, std::uint32_t index) {
   const Process& process = processes_[index];
@@ -473,14 +260,13 @@ void Network::watch_completion(TcpEnd& end, std::uint32_t index) {
   work.transmitting.push_back(departure);
   if (work.completion_due) return;
   work.completion_due = true;
-  const experiments::Host& host = experiment_.hosts[end.host];
-  const Time delay = host.nics[process.nic - first_nic_[end.host]].transmit_coalescing.delay;
+  const Time delay = nic_at(process.nic).transmit_coalescing.delay;
   engine_->schedule(nic_source(process.nic), later(departure + delay, engine_->now()),
                     Kind::completion, process.nic);
 }
 
-void Network::on_completion(Time now, std::uint32_t nic) {
-  NicWork& work = nic_work_[nic];
+void Network::on_completion(Time now, std::uint32_t index) {
+  NicWork& work = nic_work_[index];
   CoreWork& core = cores_[work.core];
   core.core.interrupt(now, costs(core).completion);
   core.spend(Cause::completion, costs(core).completion);
@@ -488,9 +274,9 @@ void Network::on_completion(Time now, std::uint32_t nic) {
     work.transmitting.pop_front();
   work.completion_due = !work.transmitting.empty();
   if (!work.completion_due) return;
-  const experiments::Host& host = experiment_.hosts[core.host];
-  const Time delay = host.nics[nic - first_nic_[core.host]].transmit_coalescing.delay;
-  engine_->schedule(nic_source(nic), work.transmitting.front() + delay, Kind::completion, nic);
+  engine_->schedule(nic_source(index),
+                    work.transmitting.front() + nic_at(index).transmit_coalescing.delay,
+                    Kind::completion, index);
 }
 
 std::int64_t Network::held_by_hosts() const {

@@ -340,6 +340,32 @@ inline void Network::emit(Time now, TcpEnd& end, std::uint32_t receiver,
     end.in_device.add(sent.departure, ip_bytes);
 }
 
+// Emits segments from the `first` of the output on that are one buffer for segmentation offload as
+// the one packet that a virtual interface makes of it; returns how many there were.
+std::size_t Network::emit_whole(Time now, TcpEnd& end, std::uint32_t receiver, std::size_t first) {
+  constexpr std::uint32_t kLargest = 65535;  // of an IP packet (RFC 791)
+  const std::vector<tcp::Segment>& output = end.endpoint.output();
+  tcp::Segment whole = output[first];
+  std::size_t next = first + 1;
+  for (; next < output.size() && whole.length > 0 && !whole.has(tcp::kPush) && whole.frames < 255;
+       ++next) {
+    const tcp::Segment& segment = output[next];
+    const bool continues = segment.length > 0 && !segment.has(tcp::kSyn) &&
+                           segment.sequence == whole.sequence + whole.length &&
+                           segment.option_bytes == whole.option_bytes;
+    if (!continues || whole.length + segment.length + 100 > kLargest) break;
+    whole.length += segment.length;
+    whole.flags |= segment.flags;
+    whole.frames = static_cast<std::uint8_t>(whole.frames + 1);
+  }
+  emit(now, end, receiver, whole);
+  // The others' headers were never there, but their sender counts them below it.
+  const std::int64_t headers = end.last_sizes.packet - whole.length;
+  if (next - first > 1)
+    end.endpoint.on_transmitted(now, Bytes(headers * static_cast<std::int64_t>(next - first - 1)));
+  return next - first;
+}
+
 inline void Network::arm(TcpEnd& end, std::uint32_t index) {
   Time deadline = end.endpoint.next_timer();
   // A program that runs or is about to looks at the clock itself.
@@ -406,10 +432,15 @@ Time Network::serve_on_core(Time now, TcpEnd& end, std::uint32_t index, Time fro
   tcp::Sequence merged_to = 0;
   do {
     std::vector<tcp::Segment>& output = end.endpoint.output();
-    for (std::size_t i = 0; i < output.size(); ++i) {
+    for (std::size_t i = 0; i < output.size();) {
       leaves += sending_cost(core, end, output[i], merged_to);
       stations_[end.host].cpu.set_free_at(leaves);
-      emit(now, end, index ^ 1u, output[i]);
+      if (end.hands_over_whole) {
+        i += emit_whole(now, end, index ^ 1u, i);
+        merged_to = 0;
+        continue;
+      }
+      emit(now, end, index ^ 1u, output[i++]);
       watch_completion(end, index);
     }
     output.clear();

@@ -255,6 +255,7 @@ class Network {
   std::uint32_t add_route(experiments::Test::Pair ends, int ip, const experiments::FlowKey& key);
   void follow_encapsulation(Route& route, const std::vector<experiments::Hop>& path, int ip);
   void set_route(TcpEnd& end, std::uint32_t route) const;
+  bool is_virtual_pair(const Route& route) const;
   bool stays_local(const Route& route) const;
   Bytes datagram_mtu(int host, const Route& route) const;
   Bytes known_mtu(const experiments::Stack& stack, const Route& route) const;
@@ -343,12 +344,21 @@ class Network {
   // Hosts that cost something (host_work.cpp).
   void find_costly_hosts();
   void build_cores();
+  void place_programs();
   std::uint32_t host_core_source(std::uint32_t core) const { return host_core_base_ + core; }
   bool on_core(std::uint32_t nic) const { return !nic_work_.empty() && nic_work_[nic].on_core(); }
   const experiments::CpuCosts& costs(const CoreWork& core) const {
     return experiment_.hosts[core.host].cpu.costs;
   }
+  const experiments::Nic& nic_at(std::uint32_t index) const {
+    return experiment_.hosts[nic_places_[index].host].nics[nic_places_[index].nic];
+  }
+  /// Whether a program is charged for what interrupts it, by its host's clock and scheduler.
+  bool counts_interruptions(const CoreWork& core) const {
+    return experiment_.hosts[core.host].cpu.accounting == experiments::CpuAccounting::tick;
+  }
   void tell_host(Time now, std::uint32_t nic);
+  void told_by_sender(Time now, std::uint32_t nic);
   void on_handler(Time now, std::uint32_t nic);
   void next_softirq(Time now, std::uint32_t core);
   bool next_poll(Time now, CoreWork& core, Time& cost);
@@ -361,6 +371,9 @@ class Network {
   void heed_news(Time now, std::uint32_t end, const tcp::Signals& news);
   void wake_process(Time now, std::uint32_t end);
   void next_process(Time now, std::uint32_t core);
+  void take_turn(Time now, CoreWork& core, std::uint32_t end);
+  bool keeps_core(Time now, const CoreWork& core) const;
+  void begin_work(Time now, CoreWork& core, Process& process, Time work);
   bool begin_call(Time now, std::uint32_t core, std::uint32_t end);
   Time calling(Time now, CoreWork& core, std::uint32_t end);
   Time follow(Time now, CoreWork& core, std::uint32_t end);
@@ -389,6 +402,7 @@ class Network {
   [[gnu::always_inline]] void run_application(Time now, TcpEnd& end);
   [[gnu::always_inline]] void emit(Time now, TcpEnd& end, std::uint32_t receiver,
                                    const tcp::Segment& segment);
+  std::size_t emit_whole(Time now, TcpEnd& end, std::uint32_t receiver, std::size_t first);
   [[gnu::always_inline]] void arm(TcpEnd& end, std::uint32_t index);
   void watch_device(std::uint32_t index);
   void check_finished(std::uint32_t end);

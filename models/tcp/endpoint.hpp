@@ -27,6 +27,7 @@ struct EndpointConfig {
   std::optional<BitRate> pacing;          ///< SO_MAX_PACING_RATE
   std::optional<std::string> congestion;  ///< overrides the stack's
   bool local = true;                      ///< no router between the two ends
+  bool same_memory = false;               ///< the peer's buffers are handed over as they are
   std::uint64_t seed = 1;                 ///< of what a stack leaves to chance (BBR's phases)
   Time grid_phase{};                      ///< where this host's shared delayed-ACK grid stands
 };

@@ -66,6 +66,7 @@ ReceiveWindow::ReceiveWindow(const WindowSetup& setup)
                     stack_.window_rule == WindowRule::scaling_ratio),
       max_segment_(setup.max_segment),
       frame_headers_(setup.frame_headers),
+      same_memory_(setup.same_memory),
       buffer_(setup.stack.receive_buffer),
       segment_(setup.max_segment),
       threshold_segment_(setup.max_segment) {
@@ -148,6 +149,8 @@ void ReceiveWindow::establish(Time now, Sequence next) {
 }
 
 Bytes ReceiveWindow::memory_of_several(const Segment& segment) const {
+  // Within a machine the receiver queues what its peer has sent, payload in pages and all.
+  if (same_memory_) return stack_.send_overhead + Bytes(segment.length);
   const std::int64_t frames = segment.frames;
   const std::int64_t payload =
       frames == 1 ? segment.length : (segment.length + frames - 1) / frames;

@@ -20,6 +20,7 @@ struct WindowSetup {
   std::optional<Bytes> requested;  ///< setsockopt's argument
   Bytes max_segment;               ///< our MSS option
   Bytes frame_headers;             ///< Ethernet, IP and fixed TCP header of a received frame
+  bool same_memory = false;        ///< what comes lies in the buffers in which the peer queued it
 };
 
 /// A data segment against the estimate of the peer's segment size.
@@ -81,7 +82,7 @@ class ReceiveWindow {
   /// Memory that the frames of a received segment occupy.
   Bytes memory_of(const Segment& segment) const {
     const std::int64_t unit = stack_.packet_data_unit.count();
-    if (segment.frames == 1 &&
+    if (segment.frames == 1 && !same_memory_ &&
         std::int64_t{segment.length} + segment.option_bytes + frame_headers_.count() <= unit)
         [[likely]]
       return stack_.packet_overhead + stack_.packet_data_unit;
@@ -212,6 +213,7 @@ class ReceiveWindow {
   bool linux_growth_;  ///< the window opens as data proves to fit
   Bytes max_segment_;
   Bytes frame_headers_;
+  bool same_memory_;
   Bytes buffer_;
   Bytes full_space_{};   ///< window_of(buffer_): what an empty buffer would offer
   bool locked_ = false;  ///< the application set the size: no autotuning

@@ -28,7 +28,7 @@ Receiver::Receiver(const EndpointConfig& config)
       max_segment_(our_max_segment(config)),
       reassembly_(config.stack.duplicate_sack),
       window_(WindowSetup{config.stack, config.receive_buffer, max_segment_,
-                          kEthernetHeader + ip_header(config.ip) + kTcpHeader}),
+                          kEthernetHeader + ip_header(config.ip) + kTcpHeader, config.same_memory}),
       policy_(config.stack, config.grid_phase) {}
 
 void Receiver::on_syn(const Segment& syn, bool passive) {

@@ -75,3 +75,25 @@ TEST_CASE("check warns of a core that cannot take in what its line brings") {
                            "{segment_received: 9us, read_copy: 200MB/s}}")),
              Catch::Contains("place program and interrupts on two cores"));
 }
+
+TEST_CASE("hosts of one machine have one processor, and virtual interfaces join only those") {
+  const auto pair = [](const std::string& a, const std::string& b, const std::string& link) {
+    return "schema_version: 1\nname: machine\nhosts:\n  a: {nics: {eth0: {}}, " + a +
+           "}\n  b: {nics: {eth0: {}}, " + b + R"(}
+links: [{endpoints: ["a:eth0", "b:eth0"], )" +
+           link + R"(}]
+tests: [{name: t, type: tcp-stream, from: a, to: b}]
+)";
+  };
+  CHECK(refusal(pair("machine: m", "machine: m", "medium: veth")).empty());
+  CHECK(refusal(pair("machine: m", "machine: m", "medium: 1000BASE-T")).empty());
+  CHECK_THAT(refusal(pair("machine: m", "machine: m, cpu: {cores: 2}", "medium: veth")),
+             Catch::Contains("hosts.b.cpu: `a` and `b` are one machine") &&
+                 Catch::Contains("b: {like: a}"));
+  CHECK_THAT(refusal(pair("machine: m", "machine: n", "medium: veth")),
+             Catch::Contains("medium: veth joins two hosts of one machine"));
+  CHECK_THAT(refusal(pair("cost: 1EUR", "cost: 1EUR", "medium: veth")),
+             Catch::Contains("name the same `machine` in both hosts"));
+  CHECK_THAT(refusal(pair("machine: m", "machine: m", "medium: veth, delay: 1ms")),
+             Catch::Contains("delay: veth has no line"));
+}

@@ -10,7 +10,6 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/random/sobol.hpp>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "experiments/studies/calibration/calibrate_cells.hpp"
 #include "experiments/studies/calibration/calibrate_checks.hpp"
@@ -26,32 +25,6 @@ namespace {
 
 /// Columns of the Jacobian that cancel to less than this share act as one.
 constexpr double kMostCondition = 30;
-
-/// The value at a path of the resolved experiment, if it is a single quantity of this kind.
-std::optional<double> nominal_value(const Experiment& experiment, const FitParameter& parameter) {
-  const nlohmann::json root = nlohmann::json::parse(experiment.resolved);
-  const nlohmann::json* node = &root;
-  std::string rest = parameter.path;
-  while (!rest.empty()) {
-    const std::size_t dot = rest.find('.');
-    const std::string key = rest.substr(0, dot);
-    rest = dot == std::string::npos ? "" : rest.substr(dot + 1);
-    const nlohmann::json* child = nullptr;
-    if (node->is_object() && node->contains(key)) child = &(*node)[key];
-    if (node->is_array())
-      for (const auto& item : *node)
-        if (item.is_object() && item.value("name", "") == key) child = &item;
-    if (child == nullptr) return std::nullopt;
-    node = child;
-  }
-  if (node->is_object() && node->contains("value")) node = &(*node)["value"];
-  if (!node->is_string() && !node->is_number()) return std::nullopt;
-  const std::string text = node->is_string() ? node->get<std::string>() : node->dump();
-  const auto parsed = parse_value({.kind = parameter.kind}, text);
-  const Value* value = std::get_if<Value>(&parsed);
-  if (value == nullptr) return std::nullopt;
-  return holds_real(parameter.kind) ? value->real : static_cast<double>(value->integer);
-}
 
 /// Points that fill the unit cube evenly, the same ones every time (I. M. Sobol, 1967).
 std::vector<VectorXd> spread_points(Index dimensions, int count) {
@@ -124,7 +97,7 @@ class Calibrator {
     VectorXd nominal = points.front();
     for (Index i = 0; i < count_; ++i) {
       const FitParameter& fitted = parameter(i);
-      const auto value = nominal_value(data_.front().experiment, fitted);
+      const auto value = fitted.nominal(data_.front().experiment);
       if (value && *value >= fitted.low && *value <= fitted.high)
         nominal[i] = fitted.share_of(*value);
     }

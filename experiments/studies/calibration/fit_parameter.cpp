@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -109,6 +110,32 @@ double parse_quantity(const std::string& text, Kind& kind) {
   }
   throw StudyError(fmt::format("`{}` is no quantity", text),
                    "a number with its unit, 0.5us, 64KiB, 25Gbit/s or 0.1%; bare if it has none");
+}
+
+std::optional<double> FitParameter::nominal(const Experiment& experiment) const {
+  const nlohmann::json root = nlohmann::json::parse(experiment.resolved);
+  const nlohmann::json* node = &root;
+  std::string rest = path;
+  while (!rest.empty()) {
+    const std::size_t dot = rest.find('.');
+    const std::string key = rest.substr(0, dot);
+    rest = dot == std::string::npos ? "" : rest.substr(dot + 1);
+    const nlohmann::json* child = nullptr;
+    if (key == "*" && node->is_structured() && !node->empty()) child = &*node->begin();
+    if (node->is_object() && node->contains(key)) child = &(*node)[key];
+    if (node->is_array())
+      for (const auto& item : *node)
+        if (item.is_object() && item.value("name", "") == key) child = &item;
+    if (child == nullptr) return std::nullopt;
+    node = child;
+  }
+  if (node->is_object() && node->contains("value")) node = &(*node)["value"];
+  if (!node->is_string() && !node->is_number()) return std::nullopt;
+  const std::string said = node->is_string() ? node->get<std::string>() : node->dump();
+  const auto parsed = parse_value({.kind = kind}, said);
+  const Value* value = std::get_if<Value>(&parsed);
+  if (value == nullptr) return std::nullopt;
+  return number_of(kind, *value);
 }
 
 FitParameter parse_fit_parameter(const std::string& text) {

@@ -1,9 +1,11 @@
 // A quantity of an experiment that a study moves within bounds.
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 
+#include "experiments/definition/experiment.hpp"
 #include "experiments/definition/quantity.hpp"
 
 namespace linerate::experiments {
@@ -41,6 +43,9 @@ struct FitParameter {
   /// The value to so many significant digits as `spread`, its uncertainty, leaves meaning: the
   /// second digit of the spread is the last.
   std::string rounded_text(double value, double spread) const;
+  /// What the experiment says, if that is a single quantity of this kind; of several, by `*`, the
+  /// first.
+  std::optional<double> nominal(const Experiment& experiment) const;
   /// "hosts.b.cpu.costs.segment_received=1.2us"
   std::string setting(double value) const { return path + "=" + text(value); }
 };
