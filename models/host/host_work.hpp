@@ -58,6 +58,7 @@ struct CoreWork {
   std::uint32_t running = kNobody;    ///< whose program has the core
   std::uint32_t current = kNobody;    ///< whose program had it last …
   Time turn_began{};                  ///< … and since when
+  Time softirq_charged{};             ///< softirq work that programs were charged for so far
   std::array<Time, kCauses> spent{};  ///< by cause
   std::int64_t backlog_drops = 0;
   std::int64_t interrupts = 0;

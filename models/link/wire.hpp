@@ -37,7 +37,8 @@ struct WireConfig {
   std::size_t buffer_port = 0;
   bool announce_head = false;  ///< the receiver cuts through: deliver at the head
   bool port = false;      ///< an EgressPort queues in front of it and puts frames on it one by one
-  bool emulated = false;  ///< with `port`: an emulated path, as `path_queue` makes one without
+  bool emulated = false;  ///< frames leave the host's memory as soon as they are handed over; so do
+                          ///< those of a `path_queue`
 };
 
 class Wire {

@@ -157,9 +157,11 @@ WireConfig Network::wire_config(const experiments::Link& link, int from_end) {
   config.latency = link.propagation + link.delay;
   const experiments::PortRef& from = link.ends[from_end];
   const experiments::PortRef& to = link.ends[1 - from_end];
+  // The socket's memory is the peer's as soon as a packet is handed over (Linux skb_orphan()).
+  config.emulated = link.medium == experiments::kVirtualPair;
   if (decides_late(link, from_end)) {
     config.port = true;
-    config.emulated = link.queue || link.egress;
+    config.emulated = config.emulated || link.queue || link.egress;
   } else if (link.queue) {
     config.path_queue = link.queue->count();
   } else if (from.kind == NodeKind::hub) {

@@ -136,6 +136,16 @@ Time Network::calling(Time now, CoreWork& core, std::uint32_t index) {
   return call_cost(core, end, process.reading > Bytes(0) ? 1 : 0, process.reading, false);
 }
 
+// Between two steps softirq work runs in the context of the program that had the core last.
+void Network::charge_between(CoreWork& core) {
+  if (core.current == CoreWork::kNobody || !counts_interruptions(core) ||
+      experiment_.hosts[core.host].cpu.slice == Time{})
+    return;
+  const Time between = core.core.softirq_busy() - core.softirq_charged;
+  processes_[core.current].current += between;
+  processes_[core.current].used += between;
+}
+
 // The core turns to another program.
 void Network::take_turn(Time now, CoreWork& core, std::uint32_t index) {
   core.current = index;
@@ -163,6 +173,7 @@ bool Network::begin_call(Time now, std::uint32_t core_index, std::uint32_t index
   core.running = index;
   process.state = Process::State::calling;
   process.again = false;
+  charge_between(core);
   if (core.current != index) take_turn(now, core, index);
   Time work = process.owed + calling(now, core, index);
   process.owed = Time{};
@@ -211,6 +222,7 @@ void Network::on_process(Time now, std::uint32_t core_index, std::uint64_t gener
   const std::uint32_t index = core.running;
   Process& process = processes_[index];
   const Time current = core.core.finish_process(now);
+  core.softirq_charged = core.core.softirq_busy();
   process.current += current;
   if (counts_interruptions(core)) process.used += current;
   if (process.state == Process::State::calling) {
@@ -269,7 +281,11 @@ Time Network::sending_cost(CoreWork& core, const TcpEnd& end, const tcp::Segment
   const bool merged = sequence < merged_to && merged_to - sequence <= kLargest &&
                       sequence + segment.length <= merged_to;
   if (merged) return {};
-  if (nic_at(process.nic).offloads.tso) merged_to = sequence + kLargest;
+  // A stack that fills buffers for segmentation offload hands a virtual interface without it one
+  // that has passed TCP and IP once, and cuts it up behind them (Linux GSO).
+  const bool cut_late =
+      nic_work_[process.nic].by_sender && experiment_.hosts[end.host].stack.tso_autosize;
+  if (nic_at(process.nic).offloads.tso || cut_late) merged_to = sequence + kLargest;
   core.spend(Cause::segment, cost.segment_sent);
   return cost.segment_sent;
 }

@@ -371,6 +371,7 @@ class Network {
   void heed_news(Time now, std::uint32_t end, const tcp::Signals& news);
   void wake_process(Time now, std::uint32_t end);
   void next_process(Time now, std::uint32_t core);
+  void charge_between(CoreWork& core);
   void take_turn(Time now, CoreWork& core, std::uint32_t end);
   bool keeps_core(Time now, const CoreWork& core) const;
   void begin_work(Time now, CoreWork& core, Process& process, Time work);

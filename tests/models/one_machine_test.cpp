@@ -41,7 +41,9 @@ const std::string kVolume = "bytes: 40MB, write: 64KiB";
 TEST_CASE("one core takes the time of both ends") {
   const TestResult test = run_pair("{write_copy: 4GB/s, read_copy: 2GB/s}", kVolume);
   const double seconds = 40e6 / 4e9 + 40e6 / 2e9;
-  CHECK(median_of(test, "elapsed") == Approx(seconds).epsilon(0.01));
+  // It ends with the acknowledgment of the last byte, before that is read.
+  CHECK(median_of(test, "elapsed") <= seconds);
+  CHECK(median_of(test, "elapsed") == Approx(seconds).epsilon(0.05));
   CHECK(median_of(test, "sender.cpu") == Approx(40e6 / 4e9).epsilon(0.01));
   CHECK(median_of(test, "receiver.cpu") == Approx(40e6 / 2e9).epsilon(0.01));
   CHECK(median_of(test, "receiver.busiest_core") == Approx(1).epsilon(0.01));
@@ -50,10 +52,10 @@ TEST_CASE("one core takes the time of both ends") {
 TEST_CASE("two cores take the time of the slower end") {
   const TestResult test = run_pair("{write_copy: 4GB/s, read_copy: 2GB/s}", kVolume,
                                    "{offloads: {tso: on}}", "cores: 2");
-  CHECK(median_of(test, "elapsed") == Approx(40e6 / 2e9).epsilon(0.03));
+  CHECK(median_of(test, "elapsed") == Approx(40e6 / 2e9).epsilon(0.05));
 }
 
-TEST_CASE("the sender's call does the receiver's protocol work, and is charged for it") {
+TEST_CASE("whoever's call sends does the receiver's protocol work, and is charged for it") {
   const auto of = [](const std::string& received) {
     return run_pair("{write_copy: 4GB/s, read_copy: 4GB/s, segment_received: " + received + "}",
                     kVolume, "{offloads: {tso: off}}");
@@ -67,7 +69,8 @@ TEST_CASE("the sender's call does the receiver's protocol work, and is charged f
   const double sender = median_of(dear, "sender.cpu") - median_of(free, "sender.cpu");
   const double receiver = median_of(dear, "receiver.cpu") - median_of(free, "receiver.cpu");
   CHECK(sender + receiver == Approx(more).epsilon(0.02));
-  CHECK(sender > receiver);
+  CHECK(sender > 0.1 * more);
+  CHECK(receiver > 0.1 * more);
 }
 
 TEST_CASE("a buffer for segmentation offload passes whole") {
