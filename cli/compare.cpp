@@ -12,6 +12,8 @@
 #include "cli/verb.hpp"
 #include "experiments/results/json.hpp"
 #include "experiments/results/table.hpp"
+#include "experiments/studies/calibration/calibrate_document.hpp"
+#include "experiments/studies/calibration/variation.hpp"
 
 namespace linerate::cli {
 namespace {
@@ -109,6 +111,25 @@ std::vector<Tolerance> tolerances_in(const Result& result) {
   }
 }
 
+/// The prediction beside models that know nothing of hosts. Fit and test are as the reference's
+/// rows say.
+experiments::NullModelStudy null_models(const Source& predicted, const Source& reference,
+                                        const Invocation& invocation) try {
+  if (predicted.result.provenance.experiment.empty())
+    throw usage_error(
+        predicted.path + " holds no experiment, whose writes and lines null models need",
+        "name a result of `predict` or `measure` and its reference");
+  experiments::CalibrationData data;
+  data.source = reference.path;
+  data.result = reference.result;
+  data.experiment = experiments::parse_experiment(
+      experiments::self_contained(predicted.result.provenance.experiment),
+      predicted.path + ": provenance", invocation.parse);
+  return experiments::beside_null_models(data, predicted.result, invocation.list("figures"));
+} catch (const experiments::StudyError& error) {
+  throw usage_error(error.what(), error.remedy());
+}
+
 ExitCode run_compare(const Invocation& invocation) {
   const auto [predicted, reference] = chosen_pair(invocation);
   std::vector<Tolerance> tolerances = tolerances_in(predicted.result);
@@ -121,8 +142,14 @@ ExitCode run_compare(const Invocation& invocation) {
   if (invocation.has("only-worse"))
     std::erase_if(comparison.figures, [](const FigureComparison& row) { return !is_worse(row); });
   const Console& console = invocation.console;
-  console.deliver(experiments::format_table(comparison, console.colour()),
-                  experiments::to_json(comparison));
+  if (invocation.has("null-models")) {
+    const experiments::NullModelStudy study = null_models(predicted, reference, invocation);
+    console.deliver(experiments::format_table(study, console.colour()),
+                    experiments::to_json(study));
+  } else {
+    console.deliver(experiments::format_table(comparison, console.colour()),
+                    experiments::to_json(comparison));
+  }
   return both(code_of(comparison),
               both(code_of_notes(predicted.result), code_of_notes(reference.result)));
 }
@@ -133,6 +160,14 @@ void compare_options(po::options_description_easy_init add) {
   add("only-worse", "show and judge only what is worse than the reference");
   add("tolerance", po::value<std::vector<std::string>>()->composing()->value_name("PATTERN=SHARE"),
       "judge matching figures, '*.goodput=1%'; over what the file says; may be repeated");
+  add("null-models",
+      "show errors beside those of three null models: a full wire, a time linear in bytes, the "
+      "mean "
+      "of the other rows; rows marked `use: fit` and `use: test` apart");
+  add("figures", po::value<std::vector<std::string>>()->composing()->value_name("PATTERN"),
+      "figures beside null models; unless given, of each test what says how long its work took, "
+      "and "
+      "CPU seconds");
 }
 
 }  // namespace

@@ -308,4 +308,9 @@ TEST_CASE("the study schema accepts a calibration and refuses another") {
   CHECK(accepts(study));
   study["surprise"] = 1;
   CHECK_FALSE(accepts(study));
+  const auto data = data_of(kPlanted, false, 0.002);
+  study = nlohmann::json::parse(to_json(beside_null_models(data, data.result, {})));
+  CHECK(accepts(study));
+  study["study"] = "calibration";  // which would need its parameters
+  CHECK_FALSE(accepts(study));
 }

@@ -13,6 +13,7 @@
 
 #include "experiments/studies/calibration/calibrate_cells.hpp"
 #include "experiments/studies/calibration/calibrate_checks.hpp"
+#include "experiments/studies/calibration/null_models.hpp"
 #include "experiments/studies/trial.hpp"
 
 namespace linerate::experiments {
@@ -429,8 +430,11 @@ class Calibrator {
                       slopes_of_all(), result_.scatter, quantile_};
     predict_cells(*runs_, model, result_.cells);
     leave_out(*runs_, model, result_.cells);
-    add_null_models(*runs_, model, data_, result_.cells);
-    result_.summaries = summarise(result_.cells);
+    std::vector<const Result*> simulated;
+    for (std::size_t i = 0; i < data_.size(); ++i)
+      simulated.push_back(&runs_->result(fit_.point, i));
+    add_null_models(simulated, data_, result_.cells);
+    result_.summaries = summarise(result_.cells, "this fit");
     result_.coverage = coverage_of(result_.cells, 1.96);
     const auto assumed = std::count_if(result_.cells.begin(), result_.cells.end(),
                                        [](const CalibrationCell& cell) { return cell.assumed; });

@@ -3,6 +3,7 @@
 // --set reaches can be fitted, because the runner is a black box.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -64,6 +65,11 @@ struct CalibrationCell {
   std::optional<double> wire{}, linear{}, mean{};
 
   std::string path() const { return test + "." + figure; }
+  /// value / reference - 1, if that is a number.
+  std::optional<double> error_of(double value) const {
+    const double error_share = value / reference - 1;
+    return std::isfinite(error_share) ? std::optional(error_share) : std::nullopt;
+  }
 };
 
 /// What the data say of a parameter: a value; only an upper or a lower limit; nothing.

@@ -190,11 +190,18 @@ double residual(const CalibrationCell& cell, double predicted) {
   return (predicted - cell.reference) / cell.error;
 }
 
+std::vector<CalibrationCell> all_cells(const std::vector<CalibrationData>& data,
+                                       const CalibrationOptions& options,
+                                       std::vector<std::string>& notes) {
+  std::vector<CalibrationCell> cells;
+  for (std::size_t i = 0; i < data.size(); ++i) add_cells(data[i], i, options, cells, notes);
+  return cells;
+}
+
 std::vector<CalibrationCell> calibration_cells(const std::vector<CalibrationData>& data,
                                                const CalibrationOptions& options,
                                                std::vector<std::string>& notes) {
-  std::vector<CalibrationCell> cells;
-  for (std::size_t i = 0; i < data.size(); ++i) add_cells(data[i], i, options, cells, notes);
+  std::vector<CalibrationCell> cells = all_cells(data, options, notes);
   check_patterns(options.figures, "--figures", cells);
   check_patterns(options.hold_out, "--hold-out", cells);
   std::vector<std::string> error_patterns;

@@ -9,8 +9,12 @@ namespace linerate::experiments {
 /// Whether a name matches a pattern with * and ?, as file names do.
 bool matches(const std::string& pattern, const std::string& name);
 
-/// The figures of the data that take part. `notes` receives what was left out and why. Throws
-/// StudyError if no cell is to be fitted.
+/// The figures of the data that take part; `notes` receives what was left out and why.
+std::vector<CalibrationCell> all_cells(const std::vector<CalibrationData>& data,
+                                       const CalibrationOptions& options,
+                                       std::vector<std::string>& notes);
+
+/// The same for a fit. Throws StudyError if none is to be fitted, or if an option names none.
 std::vector<CalibrationCell> calibration_cells(const std::vector<CalibrationData>& data,
                                                const CalibrationOptions& options,
                                                std::vector<std::string>& notes);

@@ -1,5 +1,5 @@
-// Private to calibrate*.cpp: what a fit is worth. Errors on cells it has not seen, null models
-// beside it, and how often its intervals hold.
+// Private to calibrate*.cpp: what a fit is worth. Errors on cells it has not seen, and how often
+// its intervals hold.
 #pragma once
 
 #include "experiments/studies/calibration/calibrate_runs.hpp"
@@ -26,12 +26,6 @@ void predict_cells(CalibrationRuns& runs, const FittedModel& model,
 void leave_out(CalibrationRuns& runs, const FittedModel& model,
                std::vector<CalibrationCell>& cells);
 
-/// Fills `wire`, `linear` and `mean`: the rate of a full wire; a time linear in bytes, fitted to
-/// the fit cells of the same figure; and the mean of the other fit cells of the same figure.
-void add_null_models(CalibrationRuns& runs, const FittedModel& model,
-                     const std::vector<CalibrationData>& data, std::vector<CalibrationCell>& cells);
-
-std::vector<ErrorSummary> summarise(const std::vector<CalibrationCell>& cells);
 std::vector<Coverage> coverage_of(const std::vector<CalibrationCell>& cells, double quantile);
 
 }  // namespace linerate::experiments

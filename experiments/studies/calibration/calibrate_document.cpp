@@ -79,10 +79,12 @@ std::string error_text(const std::optional<double>& error) {
   return error ? format_error(*error) : "";
 }
 
-std::string cells_table(const Calibration& calibration, CellUse use, bool colour) {
-  Grid grid({"figure", ">data", ">fit", ">error", ">left out", ">block out", ">wire", ">bytes",
+/// `own` is what predicted. Columns that no cell has are left out.
+std::string cells_table(const std::vector<CalibrationCell>& cells, CellUse use,
+                        const std::string& own, const std::string& title, bool colour) {
+  Grid grid({"figure", ">data", ">" + own, ">error", ">left out", ">block out", ">wire", ">bytes",
              ">mean", ">model 95 %"});
-  for (const CalibrationCell& cell : calibration.cells) {
+  for (const CalibrationCell& cell : cells) {
     if (cell.use != use) continue;
     std::string width;
     if (cell.model95 && cell.predicted != 0)
@@ -100,17 +102,14 @@ std::string cells_table(const Calibration& calibration, CellUse use, bool colour
               {error_text(cell.mean)},
               {width}});
   }
-  if (grid.empty()) return {};
-  const char* title =
-      use == CellUse::fit ? "\nfit cells\n" : "\ntest cells, which the fit has not seen\n";
-  return title + grid.text(0, colour);
+  return grid.empty() ? "" : title + grid.text(0, colour);
 }
 
-std::string summary_table(const Calibration& calibration, bool colour) {
+std::string summary_table(const std::vector<ErrorSummary>& summaries, bool colour) {
   Grid grid(
       {"cells", "model", ">number", ">median", ">mean", ">9 of 10 within", ">worst", ">bias"});
   const auto percent = [](double share) { return fmt::format("{:.2f} %", 100 * share); };
-  for (const ErrorSummary& summary : calibration.summaries)
+  for (const ErrorSummary& summary : summaries)
     grid.add({{name_of(summary.use)},
               {summary.model},
               {std::to_string(summary.cells)},
@@ -241,9 +240,35 @@ std::string base_profile(const Experiment& experiment, const ProfilePlace& place
 }  // namespace
 
 std::string format_table(const Calibration& calibration, bool colour) {
-  return parameters_table(calibration, colour) + cells_table(calibration, CellUse::fit, colour) +
-         cells_table(calibration, CellUse::test, colour) + summary_table(calibration, colour) +
-         last_lines(calibration);
+  return parameters_table(calibration, colour) +
+         cells_table(calibration.cells, CellUse::fit, "fit", "\nfit cells\n", colour) +
+         cells_table(calibration.cells, CellUse::test, "fit",
+                     "\ntest cells, which the fit has not seen\n", colour) +
+         summary_table(calibration.summaries, colour) + last_lines(calibration);
+}
+
+std::string format_table(const NullModelStudy& study, bool colour) {
+  std::string text =
+      cells_table(study.cells, CellUse::fit, "predicted", "rows for fitting\n", colour);
+  text += cells_table(study.cells, CellUse::test, "predicted",
+                      (text.empty() ? "" : "\n") + std::string("rows for testing\n"), colour);
+  text += summary_table(study.summaries, colour);
+  for (const std::string& note : study.notes) text += wrapped("note: " + note, 0);
+  return text;
+}
+
+std::string to_json(const NullModelStudy& study) {
+  Json json;
+  json["schema_version"] = 1;
+  json["kind"] = "study";
+  json["study"] = "null-models";
+  json["data"] = study.sources;
+  json["cells"] = list_to_json(
+      study.cells, [&](const CalibrationCell& cell) { return write(cell, study.sources); });
+  json["summaries"] =
+      list_to_json(study.summaries, [](const ErrorSummary& summary) { return write(summary); });
+  json["notes"] = study.notes;
+  return to_text(json);
 }
 
 std::string to_json(const Calibration& calibration) {

@@ -1,9 +1,10 @@
-// A calibration as a table, as JSON and as a profile.
+// A calibration as a table, as JSON and as a profile; a prediction beside null models as the first
+// two.
 #pragma once
 
 #include <string>
 
-#include "experiments/studies/calibration/calibrate.hpp"
+#include "experiments/studies/calibration/null_models.hpp"
 
 namespace linerate::experiments {
 
@@ -12,6 +13,12 @@ std::string format_table(const Calibration& calibration, bool colour = false);
 
 /// `kind: study`, `study: calibration` (study.schema.json).
 std::string to_json(const Calibration& calibration);
+
+/// Cells with signed errors beside those of the null models, fit and test apart, and a summary.
+std::string format_table(const NullModelStudy& study, bool colour = false);
+
+/// `kind: study`, `study: null-models` (study.schema.json).
+std::string to_json(const NullModelStudy& study);
 
 /// Where fitted parameters belong in a profile: all below one host or one switch (or `hosts.*`).
 struct ProfilePlace {
