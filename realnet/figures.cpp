@@ -72,7 +72,7 @@ Span span_of(const Test& test, const TransferOutcome& transfer) {
     case Clock::standard:
       break;
   }
-  if (test.bytes || test.sizes || !test.writes.empty()) {
+  if (counts_everything(test)) {
     return {(receiver.last_byte - transfer.start).seconds(), static_cast<double>(receiver.bytes)};
   }
   // Background traffic is counted for as long as it lasts.

@@ -326,9 +326,8 @@ void Lab::finish_port(const PlannedPort& port) {
     devices.set_master(port.device, port.bridge);
   } else {
     devices.add_address(port.device, fmt::format("{}/{}", port.ipv4, kIpv4Prefix));
-    if (has_ipv6()) {
+    if (has_ipv6() && !port.ipv6.empty())
       devices.add_address(port.device, fmt::format("{}/{}", port.ipv6, kIpv6Prefix));
-    }
   }
   devices.set_up(port.device);
 }

@@ -17,6 +17,10 @@
 namespace linerate::realnet {
 namespace {
 
+/// A link that carries less has no IPv6 (RFC 8200 section 5), and the kernel takes no address
+/// there.
+constexpr Bytes kSmallestIpv6{1280};
+
 using experiments::Experiment;
 using experiments::Host;
 using experiments::Link;
@@ -259,6 +263,7 @@ void plan_addresses(LabPlan& plan) {
             "the netns lab numbers at most 254 hosts a subnet and 512 subnets (198.18.0.0/15)");
       }
       port.ipv4 = fmt::format("198.{}.{}.{}", 18 + subnet / 256, subnet % 256, hosts);
+      if (port.mtu < kSmallestIpv6) continue;
       port.ipv6 = fmt::format("2001:2:0:{:x}::{:x}", subnet, hosts);
     }
   }
@@ -297,7 +302,8 @@ void plan_routes_along(const std::vector<experiments::Hop>& path, const Experime
     const PlannedPort& next = port_at(plan, hop.link, 1 - hop.from_end);
     if (i + 1 < path.size()) {
       add_route(plan.nodes[from.node], {target.ipv4, next.ipv4, from.device});
-      add_route(plan.nodes[from.node], {target.ipv6, next.ipv6, from.device});
+      if (!target.ipv6.empty() && !next.ipv6.empty())
+        add_route(plan.nodes[from.node], {target.ipv6, next.ipv6, from.device});
     }
     leaves = i + 1;
   }

@@ -54,7 +54,7 @@ struct PlannedPort {
   bool single_frames = false;  ///< the stack must hand over frame by frame
   bool plain_frames = false;   ///< no offload at all: a program reads what the port sends
   bool unsegmented = false;    ///< virtual, and its NIC has no segmentation offload
-  std::string ipv4, ipv6;      ///< without prefix length; empty on a switch
+  std::string ipv4, ipv6;      ///< without prefix length; empty on a switch, and IPv6 below its MTU
 };
 
 struct PlannedLink {

@@ -65,6 +65,12 @@ std::vector<std::pair<Time, LineState>> changes_of(const Experiment& experiment,
   return changes;
 }
 
+bool has_events(const Experiment& experiment, const Link& link) {
+  const auto index = &link - experiment.links.data();
+  return std::any_of(experiment.events.begin(), experiment.events.end(),
+                     [&](const auto& event) { return event.link == index; });
+}
+
 }  // namespace
 
 std::optional<experiments::QueueSpec> discipline_of(const Experiment& experiment, const Link& link,
@@ -76,14 +82,16 @@ std::optional<experiments::QueueSpec> discipline_of(const Experiment& experiment
   return egress->queue;
 }
 
+bool can_follow_script(const Experiment& experiment, const Link& link) {
+  return !has_events(experiment, link) && !discipline_of(experiment, link, 0) &&
+         !discipline_of(experiment, link, 1);
+}
+
 bool needs_wire(const Experiment& experiment, const Link& link) {
-  const auto index = &link - experiment.links.data();
-  return std::any_of(experiment.events.begin(), experiment.events.end(),
-                     [&](const auto& event) { return event.link == index; }) ||
-         discipline_of(experiment, link, 0) || discipline_of(experiment, link, 1) || link.queue ||
-         link.delay > Time{} || link.jitter > Time{} || link.loss[0] > 0 || link.loss[1] > 0 ||
-         link.bit_error_rate > 0 || link.mtu || !link.blackholes.empty() ||
-         link.propagation > kNoticeable;
+  return has_events(experiment, link) || discipline_of(experiment, link, 0) ||
+         discipline_of(experiment, link, 1) || link.queue || link.delay > Time{} ||
+         link.jitter > Time{} || link.loss[0] > 0 || link.loss[1] > 0 || link.bit_error_rate > 0 ||
+         link.mtu || !link.blackholes.empty() || link.scripted() || link.propagation > kNoticeable;
 }
 
 WirePlan wire_for(const Experiment& experiment, int index, Bytes largest_mtu) {
@@ -103,6 +111,7 @@ WirePlan wire_for(const Experiment& experiment, int index, Bytes largest_mtu) {
     line.largest = link.mtu;
     line.tag = tag_of(experiment, link);
     line.blackholes = link.blackholes;
+    if (can_follow_script(experiment, link)) line.script = link.script[end];
     line.changes = changes_of(experiment, index, line);
     line.seed = experiment.seed;
     line.entity = static_cast<std::uint64_t>(2 * index + end);

@@ -12,6 +12,10 @@ namespace linerate::realnet {
 /// Whether the link does more than a token bucket can.
 bool needs_wire(const experiments::Experiment& experiment, const experiments::Link& link);
 
+/// Whether the wire can do what the link's script says: where a queue decides, or the link changes,
+/// frames are not known by their segments any more when they leave.
+bool can_follow_script(const experiments::Experiment& experiment, const experiments::Link& link);
+
 /// The wire of the link with the number `index`, for packets of up to `largest_mtu`.
 WirePlan wire_for(const experiments::Experiment& experiment, int index, Bytes largest_mtu);
 

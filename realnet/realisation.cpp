@@ -309,8 +309,10 @@ void list_path_effects(const Experiment& experiment, const Link& link, bool netn
       list.ignored("length", "virtual links have no length", link.propagation > kNoticeable);
     }
   }
-  if (link.script[0] != experiments::Script{} || link.script[1] != experiments::Script{}) {
-    list.ignored("script", "the lab does not look into segments", true);
+  if (link.scripted() && netns && !can_follow_script(experiment, link)) {
+    list.ignored("script", "not on a link that changes or whose queue decides", true);
+  } else {
+    emulated("script", link.scripted(), "data segments are counted at their first transmission");
   }
   if (!link.egress) return;
   if (netns && discipline_of(experiment, link, 0)) {

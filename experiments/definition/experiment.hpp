@@ -329,6 +329,7 @@ struct Link {
   std::optional<EgressSpec> egress;  ///< the same with a queue that decides, instead of `queue`
   std::vector<std::pair<Time, Time>> blackholes;  ///< [from, to): every frame is lost
   Script script[2];               ///< by transmitting end
+  bool scripted() const { return script[0] != Script{} || script[1] != Script{}; }
   std::optional<double> cost_eur;
   bool operator==(const Link&) const = default;
 };
@@ -480,6 +481,12 @@ struct Test {
   Trial trial;
   bool operator==(const Test&) const = default;
 };
+
+/// Whether goodput is all payload from the first write to the last read, not what was read within a
+/// window of the duration: tests by volume, by schedule, and those that wait until all is delivered.
+inline bool counts_everything(const Test& test) {
+  return test.bytes || test.sizes || !test.writes.empty() || test.close == Closing::drained;
+}
 
 enum class LinkAction { down, up, loss, rate, delay };
 

@@ -56,13 +56,6 @@ struct FlowFigures {
   double goodput = 0, elapsed = 0, sender_elapsed = 0, receiver_elapsed = 0;
 };
 
-// Whether goodput is all payload from the first write to the last read, not what was read within a
-// window of the duration: tests by volume, by schedule, and those that wait until all is delivered.
-bool counts_everything(const Test& test) {
-  return test.bytes || test.sizes || !test.writes.empty() ||
-         test.close == experiments::Closing::drained;
-}
-
 FlowFigures time_flow(const Subject& s, const StreamView& v) {
   const Test& test = s.test;
   FlowFigures f;

@@ -22,6 +22,8 @@ const char* name_of(LineDrop cause) {
       return "bit-error";
     case LineDrop::blackhole:
       return "blackhole";
+    case LineDrop::script:
+      return "script";
     case LineDrop::too_large:
       return "too-large";
     case LineDrop::overrun:

@@ -27,12 +27,13 @@ enum class LineDrop : std::uint8_t {
   loss,
   bit_error,
   blackhole,
+  script,
   too_large,
   overrun,
   down,
   early
 };
-inline constexpr int kLineDrops = 9;
+inline constexpr int kLineDrops = 10;
 /// "bit-error", as the ports of a result spell causes.
 const char* name_of(LineDrop cause);
 
@@ -58,6 +59,8 @@ struct LineConfig : LineState {
   std::vector<std::pair<Time, Time>> blackholes;  ///< [from, to) after begin(): all are lost
   /// How the line is from a time after begin() on, in the order of time.
   std::vector<std::pair<Time, LineState>> changes;
+  /// By data segments, which a line does not know: its wire does. Not with changes or a discipline.
+  experiments::Script script;
   std::uint64_t seed = 0;    ///< the experiment's
   std::uint64_t entity = 0;  ///< differs for every direction of every link
   bool operator==(const LineConfig&) const = default;

@@ -8,9 +8,11 @@
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
+#include <vector>
 
 #include "realnet/wire/ecn.hpp"
 #include "realnet/wire/packet_port.hpp"
+#include "realnet/wire/segment_script.hpp"
 
 namespace linerate::realnet {
 namespace {
@@ -53,13 +55,20 @@ class LineWorker {
  public:
   LineWorker(const LineConfig& config, PacketPort& in, PacketPort& out, LineReport& report)
       : line_(config),
+        script_(config.script),
         marks_(config.discipline.has_value()),
         in_(in),
         out_(out),
         report_(report),
         store_(room_for(config)) {}
 
-  void begin(Time start) { line_.begin(start); }
+  void begin(Time start) {
+    line_.begin(start);
+    if (start == begun_) return;
+    begun_ = start;
+    script_.restart();
+    held_.clear();
+  }
 
   /// Takes what has arrived; whether there was anything.
   bool receive() {
@@ -115,9 +124,29 @@ class LineWorker {
     last_ = later(now, last_);
     settle(last_);
     if (!store_.fits(bytes.size())) return line_.count_drop(LineDrop::overrun);
+    const Bytes fresh = script_.empty() ? Bytes(0) : script_.fresh_payload(bytes);
     const Line::Fate fate = line_.take(last_, Bytes(static_cast<std::int64_t>(bytes.size())),
                                        marks_ && is_capable(bytes));
+    if (fate.drop == LineDrop::queue) return;
+    const auto verdict = script_.judge(fresh);
     if (fate.drop != LineDrop::none) return;
+    if (verdict == SegmentScript::Verdict::drop) return line_.count_drop(LineDrop::script);
+    if (verdict == SegmentScript::Verdict::hold) {
+      held_.assign(bytes.begin(), bytes.end());
+      behind_ = script_.positions();
+      return;
+    }
+    keep(fate, bytes);
+    if (held_.empty() || fresh == Bytes(0) || --behind_ > 0) return;
+    if (store_.fits(held_.size())) {
+      keep(fate, held_);
+    } else {
+      line_.count_drop(LineDrop::overrun);
+    }
+    held_.clear();
+  }
+
+  void keep(const Line::Fate& fate, std::span<const std::byte> bytes) {
     store_.add(fate.due, bytes);
     if (fate.mark) mark_congestion(store_.newest().bytes);
     if (fate.due != Time::never()) ++settled_;
@@ -176,13 +205,16 @@ class LineWorker {
   }
 
   Line line_;
+  SegmentScript script_;
   bool marks_;  ///< its queue may mark frames
   PacketPort& in_;
   PacketPort& out_;
   LineReport& report_;
   FrameStore store_;
   std::size_t settled_ = 0;  ///< frames at the head of the store whose fate is known
-  Time last_;
+  Time last_, begun_ = Time::never();
+  std::vector<std::byte> held_;  ///< a frame that leaves behind later ones
+  int behind_ = 0;               ///< so many
 };
 
 /// Runs before everything that is not as urgent, where that is allowed.

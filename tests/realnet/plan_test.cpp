@@ -50,14 +50,14 @@ TEST_CASE("a link no virtual device can be held to makes its tests inconclusive"
 
 TEST_CASE("only tests that cross an element depend on it") {
   auto experiment = star(3, 100);
-  experiment.links[2].script[0].drop_data_segments = {3};  // c's
+  experiment.links[2].rate = BitRate::bits_per_second(100'000'000'000);  // c's
   experiment.tests = {stream("clean", Time::seconds(1), Time{}),
                       stream("lossy", Time::seconds(1), Time{})};
   experiment.tests[1].pairs[0].to_host = 2;
   const LabPlan plan = plan_lab(experiment);
   CHECK(unrealised_for(plan, experiment, experiment.tests[0]).empty());
   CHECK(unrealised_for(plan, experiment, experiment.tests[1]) ==
-        std::vector<std::string>{"links.c-s1.script"});
+        std::vector<std::string>{"links.c-s1.rate"});
 }
 
 TEST_CASE("hosts around a switch share a subnet and no address") {
@@ -71,6 +71,15 @@ TEST_CASE("hosts around a switch share a subnet and no address") {
   }
   CHECK(addresses.size() == 8);
   CHECK(plan.port("s1:1")->ipv4.empty());
+}
+
+TEST_CASE("a port of less than 1280 B has no IPv6 address (RFC 8200 section 5)") {
+  auto experiment = two_hosts(100);
+  experiment.hosts[0].nics[0].mtu = Bytes(1279);
+  experiment.hosts[1].nics[0].mtu = Bytes(1280);
+  const LabPlan plan = plan_lab(experiment);
+  CHECK(plan.port("a:eth0")->ipv6.empty());
+  CHECK_FALSE(plan.port("b:eth0")->ipv6.empty());
 }
 
 TEST_CASE("a loop of switches is refused, because bridges would flood it") {
