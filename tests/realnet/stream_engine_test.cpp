@@ -67,6 +67,15 @@ TEST_CASE("loopback: writes without a copy bring every byte, and say what the ke
   }));
 }
 
+TEST_CASE("loopback: a receiver on its sender's core reads in handfuls") {
+  auto test = stream("t", Time::milliseconds(400), Time{});
+  test.core = 0;
+  test.write = Bytes(512);
+  const auto result = measure(over_loopback(test));
+  // Woken as soon as data has come, it reads after every few writes (7 of them on Linux 6.18).
+  CHECK(figure(result, "receiver.calls") < figure(result, "sender.calls") / 30);
+}
+
 TEST_CASE("loopback: flows of drawn sizes end by themselves") {
   auto test = stream("t", Time::seconds(10), Time{});
   test.sizes = experiments::Sizes{};
