@@ -75,7 +75,8 @@ void receive_datagrams(const TransferEnd& end, const ParentLine& parent, Transfe
   parent.say(kListening);
   parent.say(kConnected);
   parent.wait_for_go();
-  const Window window = window_of(*end.options.test, Time::picoseconds(report.start), end.disturbed);
+  const Window window =
+      window_of(*end.options.test, Time::picoseconds(report.start), end.disturbed);
   const ProcessUse before = process_use();
   receiver->run(window);
   charge(before, report.receiver);

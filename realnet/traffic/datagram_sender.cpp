@@ -145,7 +145,8 @@ void send_datagrams(const TransferEnd& end, const ParentLine& parent, TransferRe
   const auto sender = std::make_unique<DatagramSender>(end, report, *transmitter);
   parent.say(kConnected);
   parent.wait_for_go();
-  const Window window = window_of(*end.options.test, Time::picoseconds(report.start), end.disturbed);
+  const Window window =
+      window_of(*end.options.test, Time::picoseconds(report.start), end.disturbed);
   const ProcessUse before = process_use();
   sleep_until(window.start - Time::milliseconds(1));
   sender->run(window);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/definition/experiment.hpp"
 #include "realnet/wire/queue_rule.hpp"
 #include "sim/random.hpp"
 #include "sim/units.hpp"

@@ -45,7 +45,9 @@ json yaml_to_json(const std::string& text) {
   return to_json(*tree);
 }
 
-SchemaValidator schema_of_experiments() { return SchemaValidator(json::parse(experiment_schema())); }
+SchemaValidator schema_of_experiments() {
+  return SchemaValidator(json::parse(experiment_schema()));
+}
 
 std::string read_file(const std::filesystem::path& path) {
   std::ostringstream text;

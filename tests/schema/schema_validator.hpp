@@ -7,7 +7,8 @@
 
 namespace linerate::experiments {
 
-/// A schema to hold documents against. The library behind it takes long to compile: one file sees it.
+/// A schema to hold documents against. The library behind it takes long to compile: one file sees
+/// it.
 class SchemaValidator {
  public:
   explicit SchemaValidator(const nlohmann::json& schema);
