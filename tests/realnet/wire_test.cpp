@@ -272,5 +272,26 @@ TEST_CASE("wire: random loss is within its binomial interval, and TCP repairs al
   CHECK(result.tests[0].figures.at("retransmits").median() > 0);
 }
 
+TEST_CASE("wire: a link that goes down and comes up carries again when TCP's timer says so") {
+  if (!wires_possible()) return;
+  auto experiment = two_hosts(20);
+  experiments::LinkEvent down;
+  down.at = Time::milliseconds(600);
+  down.lasts = Time::milliseconds(300);
+  experiment.events = {down};
+  experiment.tests = {stream("bulk", Time::milliseconds(2000), Time{})};
+  const auto result = measure(experiment);
+  CHECK(result.tests[0].ports.at("a:eth0").drops.at("down") > 0);
+  for (const auto& interval : result.tests[0].intervals) {
+    // The read that ends the silence is spread over it: one segment in 0.3 s and more.
+    if (interval.from > 0.65 && interval.to < 0.9)
+      CHECK(interval.figures.at("goodput") <= 1448 * 8 / 0.3);
+  }
+  // RFC 6298 5.5: timers of about 200 and 400 ms run out at 0.8 and 1.2 s.
+  CHECK(figure(result, "recovery") > 0);
+  CHECK(figure(result, "recovery") < 0.7);
+  CHECK(figure(result, "goodput") < 20e6 * 1448 / 1538 * 1.7 / 2);
+}
+
 }  // namespace
 }  // namespace linerate::realnet

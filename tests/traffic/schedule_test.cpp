@@ -104,7 +104,7 @@ TEST_CASE("netns: a search finds the slower of two links") {
   test.device = "s1";
   test.frame_sizes = {Bytes(1024)};
   test.resolution = 0.02;
-  test.trial.measured = Time::milliseconds(300);
+  test.trial.measured = Time::milliseconds(200);
   test.trial.settle = Time::milliseconds(100);
   experiment.tests = {test};
   const double truth = 10e6 / (1044 * 8);
