@@ -57,9 +57,15 @@ TEST_CASE("segment script: payload is what lies behind the headers, without padd
   }
 }
 
+experiments::Script losing(std::int64_t segment) {
+  experiments::Script script;
+  script.drop_data_segments = {segment};
+  return script;
+}
+
 TEST_CASE(
     "segment script: data segments count at their first transmission, and are lost then only") {
-  SegmentScript script({.drop_data_segments = {2}});
+  SegmentScript script(losing(2));
   CHECK(pass(script, segment(0, 0)) == Verdict::pass);  // an ACK
   CHECK(pass(script, segment(1, 1000)) == Verdict::pass);
   CHECK(pass(script, segment(1, 1000)) == Verdict::pass);  // again: not the second
@@ -72,7 +78,7 @@ TEST_CASE(
 }
 
 TEST_CASE("segment script: connections have sequence numbers of their own, which wrap") {
-  SegmentScript script({.drop_data_segments = {4}});
+  SegmentScript script(losing(4));
   CHECK(pass(script, segment(0xfffffe00, 1000)) == Verdict::pass);
   CHECK(pass(script, segment(500, 1000, 4, 4001)) == Verdict::pass);
   CHECK(pass(script, segment(0xfffffe00 + 1000, 1000)) == Verdict::pass);  // beyond 2^32
@@ -103,7 +109,7 @@ TEST_CASE("segment script: a reordered segment is held") {
 }
 
 TEST_CASE("segment script: what is no whole TCP segment has no payload") {
-  SegmentScript script({.drop_data_segments = {1}});
+  SegmentScript script(losing(1));
   Frame fragment = segment(1, 1000);
   put(fragment, kEthernet + 6, 0x2000, 2);  // more fragments
   Frame udp = segment(1, 1000);
