@@ -27,7 +27,7 @@ using Words = std::vector<std::string>;
 constexpr std::array kVerbs{&quick_verb,     &init_verb,    &check_verb,    &predict_verb,
                             &measure_verb,   &compare_verb, &validate_verb, &explain_verb,
                             &calibrate_verb, &import_verb,  &report_verb,   &probe_verb,
-                            &agent_verb};
+                            &agent_verb,     &catalog_verb};
 
 po::options_description options_of(const Verb& verb) {
   po::options_description options("Options", 96, 60);

@@ -43,7 +43,8 @@ struct Verb {
 };
 
 extern const Verb quick_verb, init_verb, check_verb, predict_verb, measure_verb, compare_verb,
-    validate_verb, explain_verb, calibrate_verb, import_verb, report_verb, probe_verb, agent_verb;
+    validate_verb, explain_verb, calibrate_verb, import_verb, report_verb, probe_verb, agent_verb,
+    catalog_verb;
 
 /// Every verb, in the order of the help.
 std::span<const Verb* const> verbs();

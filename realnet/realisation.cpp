@@ -456,6 +456,8 @@ std::vector<PlannedElement> list_elements(const Experiment& experiment, const La
     list.prefix = "tests." + test.name;
     if (test.zero_copy) list.ignored("zero_copy", "senders copy", false);
     if (test.cpu_quota) list.realised("cpu.quota", "a control group of each program's own");
+    if (test.cipher != experiments::Cipher::none)
+      list.ignored("cipher", "programs send plain bytes", true);
   }
   return elements;
 }

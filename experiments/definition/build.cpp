@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
+#include "experiments/definition/device_fields.hpp"
 #include "experiments/definition/nearest.hpp"
 
 namespace linerate::experiments {
@@ -47,6 +49,47 @@ void check_cpu(BuildContext& context, const std::string& path, const Cpu& cpu) {
                   fmt::format("there is no core {}", *core),
                   fmt::format("write 0 to {}", cpu.cores - 1));
   }
+  for (std::size_t i = 1; i < cpu.idle_states.size(); ++i) {
+    const IdleState &above = cpu.idle_states[i - 1], &state = cpu.idle_states[i];
+    if (state.residency > above.residency && state.exit >= above.exit) continue;
+    context.error(fmt::format("{}.idle_states[{}]", path, i),
+                  "a deeper state needs a longer residency and is not left sooner",
+                  "sort the states, the shallowest first");
+  }
+}
+
+// Work of so many cycles takes longer at a lower clock. Copies follow it too, which is right for
+// cores that wait for themselves rather than for their memory.
+struct AtClock {
+  double slower;
+
+  void operator()(const char*, Time& cost, const char*) const { cost = cost.scaled(slower); }
+  void operator()(const char*, int&, const char*, FieldRule) const {}
+  void operator()(const char*, std::optional<BitRate>& rate, const char*, FieldRule) const {
+    if (!rate) return;
+    const double scaled = static_cast<double>(rate->bits_per_second()) / slower;
+    rate = BitRate::bits_per_second(std::max<std::int64_t>(1, std::llround(scaled)));
+  }
+};
+
+void check_clock(BuildContext& context, const std::string& path, const Host& host) {
+  if (!host.cpu.clock || host.cpu.costs_clock) return;
+  if (host.cpu.costs == CpuCosts{} && host.forward_costs.frame == Time{}) return;
+  context.error(path + ".cpu.clock", "nothing says at which clock the costs were taken",
+                "add costs_clock, or remove clock");
+}
+
+void apply_clock(Host& host) {
+  const Cpu& cpu = host.cpu;
+  if (!cpu.clock || !cpu.costs_clock || cpu.clock == cpu.costs_clock) return;
+  const AtClock at{static_cast<double>(*cpu.costs_clock) / static_cast<double>(*cpu.clock)};
+  describe(at, host.cpu.costs);
+  describe(at, host.cpu.ciphers);
+  ForwardCosts& forwarding = host.forward_costs;
+  for (Time* cost : {&forwarding.frame, &forwarding.line, &forwarding.interrupt})
+    *cost = cost->scaled(at.slower);
+  if (forwarding.poll_mode_frame)
+    forwarding.poll_mode_frame = forwarding.poll_mode_frame->scaled(at.slower);
 }
 
 // What hosts of one machine share is one thing.
@@ -242,12 +285,14 @@ void build_hosts(BuildContext& context) {
     if (!context.read.diagnostics.touched(path)) {
       check_stack(context, path + ".stack", host.stack);
       check_cpu(context, path + ".cpu", host.cpu);
+      check_clock(context, path, host);
       check_bus(context, path + ".bus", host.bus);
       check_forwarding(context, path, host);
       for (const Nic& nic : host.nics) {
         const std::string place = fmt::format("{}.nics.{}", path, nic.name);
         check_encapsulation(context, place + ".encapsulation", nic);
-        if (host.bus.type != BusType::none && !nic.ideal) check_fifo(context, place, nic);
+        if (host.bus.type != BusType::none && !nic.ideal && nic.on_bus)
+          check_fifo(context, place, nic);
       }
     }
     if (host.nics.size() > kMostNics) {
@@ -259,6 +304,7 @@ void build_hosts(BuildContext& context) {
       if (nic.egress)
         build_queue(context, path + ".nics." + nic.name + ".queue", nic.egress->queue);
     context.experiment.hosts.push_back(host);
+    apply_clock(context.experiment.hosts.back());
   }
   if (context.spec.hosts.empty()) {
     context.error("hosts", "there is no host", "add `hosts:`, or a `topology:` that makes some");

@@ -184,6 +184,7 @@ class TestBuilder {
     for (const Test::Pair& pair : test_.pairs) {
       check_mtu(pair, pair.from_host, pair.from_nic);
       check_core(pair);
+      check_cipher(pair);
       if (context_.read.diagnostics.touched(path_)) continue;
       check_encapsulation(pair);
       check_encapsulation({pair.to_host, pair.to_nic, pair.from_host, pair.from_nic});
@@ -265,6 +266,18 @@ class TestBuilder {
             fmt::format("write 0 to {}", host.cpu.cores - 1));
       return;
     }
+  }
+
+  /// An end that costs nothing may stand for any peer, but one of both must know the cipher.
+  void check_cipher(const Test::Pair& pair) {
+    if (test_.cipher == Cipher::none) return;
+    for (const int index : {pair.from_host, pair.to_host})
+      if (context_.experiment.hosts[static_cast<std::size_t>(index)].cpu.ciphers.rate(test_.cipher))
+        return;
+    const std::string& host =
+        context_.experiment.hosts[static_cast<std::size_t>(pair.from_host)].name;
+    error("cipher", "neither host says how fast it encrypts so, and nothing would come of it",
+          fmt::format("add hosts.{}.cpu.ciphers, or a profile that has it", host));
   }
 
   const Nic& nic(int host, int index) const {

@@ -34,10 +34,30 @@ void describe(V& v, CpuCosts& s) {
 }
 
 template <class V>
+void describe(V& v, IdleState& s) {
+  v("exit", s.exit, "until the core runs again", kRequired);
+  v("residency", s.residency, "idle time from which the core falls so deep", kRequired);
+}
+
+template <class V>
+void describe(V& v, Ciphers& s) {
+  v("aes_gcm", s.aes_gcm, "rate of AES-GCM on a core; none: free", kAtLeastOne);
+  v("aes_cbc", s.aes_cbc, "rate of AES-CBC with an HMAC on a core; none: free", kAtLeastOne);
+  v("chacha20", s.chacha20, "rate of ChaCha20-Poly1305 on a core; none: free", kAtLeastOne);
+  v("packet", s.packet, "of each packet in a tunnel, in turn, beside its bytes");
+  v("cores", s.cores, "that share the bytes of tunnels", FieldRule{.low = 1, .high = 4096});
+}
+
+template <class V>
 void describe(V& v, Cpu& s) {
   constexpr FieldRule kCore{.high = 4095};
+  constexpr FieldRule kClock{.low = 1e6, .high = 1e11, .kind = Kind::hertz};
   v("cores", s.cores, "processor cores", FieldRule{.low = 1, .high = 4096});
+  v("clock", s.clock, "that they run at; costs follow it from costs_clock", kClock);
+  v("costs_clock", s.costs_clock, "at which costs and forward_costs were taken", kClock);
   v("costs", s.costs, "what a core spends on networking; none: it costs nothing");
+  v("ciphers", s.ciphers, "how fast a core encrypts: tunnels of its NICs, `cipher` of tests");
+  v("idle_states", s.idle_states, "of a core with nothing to do, the shallowest first (C-states)");
   v("interrupts", s.interrupts, "one for every frame, or one and then polls (NAPI)");
   v("poll_budget", s.poll_budget, "frames of one NIC before another's turn", kAtLeastOne);
   v("backlog", s.backlog, "per-frame interrupts: frames that wait for the softirq", kAtLeastOne);
@@ -113,6 +133,8 @@ void describe(V& v, Dma& s) {
 template <class V>
 void describe(V& v, ForwardCosts& s) {
   v("frame", s.frame, "of each frame, on one core");
+  v("poll_mode_frame", s.poll_mode_frame,
+    "of each frame with forwarding: poll-mode, if it differs");
   v("line", s.line, "of each 64 bytes that a frame begins");
   v("interrupt", s.interrupt, "of an interrupt (kernel)");
   v("interrupts", s.interrupts, "polling: while there is work, none; or one for each frame");
@@ -282,6 +304,7 @@ void describe(V& v, Nic& s) {
   v("encapsulation", s.encapsulation,
     "around the IP packets it sends, from the packet outwards: [vxlan, {esp: {cipher: gcm}}]");
   v("ideal", s.ideal, "costs and holds nothing (a tester)");
+  v("on_bus", s.on_bus, "behind the host's bus; off: a port of the chip itself");
   v("pause", s.pause, "heeds PAUSE frames, of all priorities or of one");
   v("queue", s.egress, "the host's queue above the ring, instead of transmit_queue frames");
 }

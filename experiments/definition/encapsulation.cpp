@@ -180,6 +180,14 @@ std::optional<Misfit> own_misfit(const Encapsulation& encapsulation) {
 
 }  // namespace
 
+Cipher cipher_of(const Encapsulation& encapsulation) {
+  if (std::holds_alternative<WireGuard>(encapsulation)) return Cipher::chacha20;
+  if (std::holds_alternative<MacSec>(encapsulation)) return Cipher::aes_gcm;
+  const Esp* esp = std::get_if<Esp>(&encapsulation);
+  if (esp == nullptr) return Cipher::none;
+  return esp->cipher == EspCipher::gcm ? Cipher::aes_gcm : Cipher::aes_cbc;
+}
+
 const char* name_of(const Encapsulation& encapsulation) {
   return std::visit([](const auto& s) { return s.kName; }, encapsulation);
 }

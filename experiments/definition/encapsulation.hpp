@@ -100,6 +100,11 @@ struct Esp {
 using Encapsulation =
     std::variant<InnerVlan, QinQ, Pppoe, Mpls, MacSec, IpInIp, Gre, Vxlan, Geneve, WireGuard, Esp>;
 
+/// What keeps payload secret and whole.
+enum class Cipher { none, aes_gcm, aes_cbc, chacha20 };
+/// The cipher of an encapsulation; none of one that hides nothing.
+Cipher cipher_of(const Encapsulation& encapsulation);
+
 /// The encapsulation's name in an experiment file.
 const char* name_of(const Encapsulation& encapsulation);
 /// Version of the outermost IP header around a packet of version `ip`.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "experiments/definition/ciphers.hpp"
 #include "experiments/definition/encapsulation.hpp"
 #include "experiments/definition/queue.hpp"
 #include "experiments/definition/stack.hpp"
@@ -55,9 +56,21 @@ enum class Interrupts { polling, per_frame };
 /// been interrupted for the interrupt too.
 enum class CpuAccounting { exact, tick };
 
+/// A state in which a core saves power while it has nothing to do: entered when that lasts for
+/// `residency` at least, left in `exit`.
+struct IdleState {
+  Time exit{};
+  Time residency{};
+  bool operator==(const IdleState&) const = default;
+};
+
 struct Cpu {
   int cores = 1;
-  CpuCosts costs;
+  std::optional<std::int64_t> clock;        ///< Hz, that the cores run at …
+  std::optional<std::int64_t> costs_clock;  ///< … and at which the file's costs were taken
+  CpuCosts costs;                 ///< at `clock`
+  Ciphers ciphers;                ///< at `clock`
+  std::vector<IdleState> idle_states;  ///< the shallowest first
   Interrupts interrupts = Interrupts::polling;
   std::int64_t poll_budget = 64;  ///< frames of one NIC before another's turn
   std::int64_t backlog = 300;     ///< per-frame: frames between interrupt and softirq
@@ -65,7 +78,7 @@ struct Cpu {
   std::optional<int> interrupt_core;    ///< of all NICs; else one after the other by NIC
   CpuAccounting accounting = CpuAccounting::exact;
   Time slice{};                   ///< a program keeps a core so long while others wait; 0: one call
-  bool modelled() const { return costs != CpuCosts{}; }
+  bool modelled() const { return costs != CpuCosts{} || ciphers != Ciphers{}; }
   bool operator==(const Cpu&) const = default;
 };
 
@@ -160,6 +173,7 @@ struct Nic {
   std::optional<int> vlan;        ///< 802.1Q tag on everything it sends
   std::vector<Encapsulation> encapsulation;  ///< around what it sends, from the packet outwards
   bool ideal = false;             ///< costs and holds nothing (a tester)
+  bool on_bus = true;             ///< behind the host's bus; else a port of the chip itself
   std::optional<EgressSpec> egress;  ///< the host's queueing discipline above the ring
   bool pause = false;             ///< heeds PAUSE frames (IEEE 802.3 annex 31B, 802.1Qbb)
   bool operator==(const Nic&) const = default;
@@ -179,6 +193,7 @@ enum class ForwardInterrupts { polling, per_frame };
 /// What forwarding a frame costs one core of a router.
 struct ForwardCosts {
   Time frame{};                   ///< of each
+  std::optional<Time> poll_mode_frame;  ///< of each by a poll-mode program, instead of `frame`
   Time line{};                    ///< of each 64 bytes that it begins
   Time interrupt{};               ///< kernel: of an interrupt
   ForwardInterrupts interrupts = ForwardInterrupts::polling;
@@ -211,6 +226,12 @@ struct Host {
   std::vector<Bond> bonds;
   Forwarding forwarding = Forwarding::none;
   ForwardCosts forward_costs;
+  /// What a frame costs the way this host forwards.
+  Time forward_frame() const {
+    const bool polls = forwarding == Forwarding::poll_mode;
+    return polls ? forward_costs.poll_mode_frame.value_or(forward_costs.frame)
+                 : forward_costs.frame;
+  }
   FlowHash hash = FlowHash::flow;
   std::optional<double> cost_eur;
   bool operator==(const Host&) const = default;
@@ -473,6 +494,7 @@ struct Test {
   std::optional<int> core;        ///< both ends are pinned to this core
   std::optional<double> cpu_quota;  ///< share of a core each program may use in every 100 ms
   Clock clock = Clock::standard;
+  Cipher cipher = Cipher::none;   ///< tcp-stream, file-transfer: both programs use it on all data
   Program client, server;         ///< file-transfer: of the end that connects, and of the other
   std::string device;             ///< rfc2544: node under test; empty: the whole path
   double allowed_loss = 0;        ///< rfc2544: fraction of the frames a trial may lose

@@ -98,6 +98,10 @@ inline constexpr Word kEspModeWords[] = {{"tunnel", int(EspMode::tunnel)},
 inline constexpr Word kDirectionWords[] = {{"forward", int(Direction::forward)},
                                            {"reverse", int(Direction::reverse)},
                                            {"both", int(Direction::both)}};
+inline constexpr Word kCipherWords[] = {{"none", int(Cipher::none)},
+                                        {"aes-gcm", int(Cipher::aes_gcm)},
+                                        {"aes-cbc", int(Cipher::aes_cbc)},
+                                        {"chacha20", int(Cipher::chacha20)}};
 inline constexpr Word kClockWords[] = {{"default", int(Clock::standard)},
                                        {"netperf", int(Clock::netperf)},
                                        {"nttcp", int(Clock::nttcp)},
@@ -159,6 +163,7 @@ inline std::span<const Word> words_of(EspCipher) { return kEspCipherWords; }
 inline std::span<const Word> words_of(EspMode) { return kEspModeWords; }
 inline std::span<const Word> words_of(Direction) { return kDirectionWords; }
 inline std::span<const Word> words_of(Clock) { return kClockWords; }
+inline std::span<const Word> words_of(Cipher) { return kCipherWords; }
 inline std::span<const Word> words_of(Closing) { return kClosingWords; }
 inline std::span<const Word> words_of(FlowHash) { return kFlowHashWords; }
 inline std::span<const Word> words_of(LinkAction) { return kLinkActionWords; }

@@ -109,6 +109,7 @@ void describe(V& v, TestSpec& spec) {
           FieldRule{.low = 0.01, .high = 1, .kind = Kind::fraction});
   });
   v("clock", s.clock, "whose way of timing a transfer");
+  v("cipher", s.cipher, "of all data, by both programs (ssh, TLS), as fast as their hosts do it");
   v.group("programs", "file-transfer: what they do between their calls", [&](auto& inner) {
     inner("client", s.client, "the end that connects (`from`)");
     inner("server", s.server, "the other end");
@@ -181,6 +182,7 @@ inline constexpr KeyOfTypes kKeysOfTypes[] = {
     {"truncate", kTcp | kRpc},
     {"verify", kTcp | kUdp | kRaw},
     {"clock", kTcp | kFile},
+    {"cipher", kTcp | kFile},
     {"close", kTcp},
     {"programs", kFile},
 };

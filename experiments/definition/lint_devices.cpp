@@ -146,7 +146,7 @@ void transmit_underruns(Lint& lint) {
   each_nic(lint.experiment(), [&](const Host& host, const Nic& nic, int h, int n) {
     const Link* link = lint.link_at(h, n);
     const Bytes frame = frame_of_packet(nic.mtu) - kFcs;
-    if (link == nullptr || nic.ideal || host.bus.type == BusType::none) return;
+    if (link == nullptr || nic.ideal || !nic.on_bus || host.bus.type == BusType::none) return;
     if (nic.fifo.threshold == Bytes(0) || nic.fifo.threshold >= frame) return;
     const DmaTime time = dma_time(host.bus, nic, DmaDirection::to_nic, frame);
     const Time fetched = later(later(time.down, time.memory), time.engine);
@@ -165,7 +165,7 @@ void transmit_underruns(Lint& lint) {
 // Cores that forward and NICs that receive the shortest frames at line rate.
 void router_slower_than_nics(Lint& lint, const Host& host, int index) {
   const ForwardCosts& costs = host.forward_costs;
-  const Time frame = costs.frame + costs.line;
+  const Time frame = host.forward_frame() + costs.line;
   if (host.forwarding == Forwarding::none || frame == Time{}) return;
   double arriving = 0;
   for (std::size_t n = 0; n < host.nics.size(); ++n)

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "models/host/idle_states.hpp"
 #include "sim/check.hpp"
 #include "sim/units.hpp"
 
@@ -13,6 +14,16 @@ namespace linerate::models {
 
 class Core {
  public:
+  /// There is something to do at `now`: a core that had nothing first leaves its idle state.
+  void rouse(Time now, const std::vector<experiments::IdleState>& states) {
+    if (states.empty() || softirq_.running() || process_.running() || handlers_free_ >= now) return;
+    handlers_free_ = now + exit_latency(states, now - later(handlers_free_, last_end_));
+  }
+
+  bool idle(Time now) const {
+    return !softirq_.running() && !process_.running() && handlers_free_ <= now;
+  }
+
   /// Runs an interrupt handler of length `cost`; returns when it is done. What it interrupts ends
   /// so much later.
   Time interrupt(Time now, Time cost) {
@@ -28,7 +39,10 @@ class Core {
     softirq_.begin(later(now, handlers_free_), work);
     process_.hold(now, work);
   }
-  void finish_softirq(Time now) { softirq_.finish(now); }
+  void finish_softirq(Time now) {
+    softirq_.finish(now);
+    last_end_ = now;
+  }
   /// Runs softirq work of length `work` that nobody waits for, as soon as handlers allow.
   void append_softirq(Time now, Time work) {
     handlers_free_ = later(now, handlers_free_) + work;
@@ -48,7 +62,10 @@ class Core {
   /// Ends the step; returns how long its process was current: its own work and whatever
   /// interrupted it. That is what sampling by a clock tick charges to it on the average, since a
   /// tick charges whoever is current (docs/models.md).
-  Time finish_process(Time now) { return process_.finish(now); }
+  Time finish_process(Time now) {
+    last_end_ = now;
+    return process_.finish(now);
+  }
   Time process_end() const { return process_.end; }  ///< never() when there is none
 
   Time interrupt_busy() const { return handlers_busy_; }
@@ -88,6 +105,7 @@ class Core {
   };
 
   Time handlers_free_{}, handlers_busy_{};
+  Time last_end_{};  ///< of softirq work or of a process
   Level softirq_, process_;
 };
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "models/host/idle_states.hpp"
 #include "models/link/backlog.hpp"
 #include "models/network/packet.hpp"
 #include "sim/ring.hpp"
@@ -22,6 +23,7 @@ struct ForwardingRule {
   Time moderation{};           ///< a core without work hears of a frame so much later
   std::int64_t ring = 256;     ///< descriptors of a receive queue
   std::int64_t backlog = 300;  ///< with an interrupt per frame: frames that wait after theirs
+  std::vector<experiments::IdleState> idle_states{};  ///< none: it never stops looking
 };
 
 class ForwardingCore {
@@ -39,7 +41,7 @@ class ForwardingCore {
     }
     ++in_ring_[queue];
     waiting_.push_back({packet, cost, queue});
-    if (end_ == Time::never()) begin(now + rule_.moderation, rule_.interrupt);
+    if (end_ == Time::never()) begin(roused(now + rule_.moderation), rule_.interrupt);
     return Added::waits;
   }
 
@@ -52,6 +54,7 @@ class ForwardingCore {
     if (!rule_.interrupt_per_frame) --in_ring_[done.queue];
     ++forwarded_;
     end_ = Time::never();
+    last_end_ = now;
     if (!waiting_.empty()) begin(now, Time{});
     return done.packet;
   }
@@ -73,6 +76,12 @@ class ForwardingCore {
     std::size_t queue;
   };
 
+  // When a core without work that is told at `at` can begin.
+  Time roused(Time at) const {
+    if (rule_.idle_states.empty()) return at;
+    return at + exit_latency(rule_.idle_states, at - later(last_end_, interrupts_until_));
+  }
+
   void begin(Time at, Time interrupt_cost) {
     const Time cost = waiting_.front().cost + interrupt_cost;
     end_ = later(at, interrupts_until_) + cost;
@@ -88,7 +97,8 @@ class ForwardingCore {
       ++ring_drops_;
       return Added::ring_full;
     }
-    interrupts_until_ = later(now, interrupts_until_) + rule_.interrupt;
+    const bool idle = end_ == Time::never() && interrupts_until_ <= now;
+    interrupts_until_ = (idle ? roused(now) : later(now, interrupts_until_)) + rule_.interrupt;
     pending_.add(interrupts_until_, 1);
     interrupted_ += rule_.interrupt;
     busy_ += rule_.interrupt;
@@ -108,6 +118,7 @@ class ForwardingCore {
   Backlog pending_;                    // interrupts not served yet
   Time interrupts_until_{};
   Time end_ = Time::never();
+  Time last_end_{};
   Time busy_{}, interrupted_{};
   std::int64_t forwarded_ = 0, ring_drops_ = 0, backlog_drops_ = 0;
 };

@@ -33,11 +33,12 @@ enum class Cause : std::uint8_t {
   connection,
   file,     ///< copies to and from the page cache
   program,  ///< in user space
+  cipher,   ///< of tunnels and of programs
 };
-inline constexpr std::size_t kCauses = 15;
+inline constexpr std::size_t kCauses = 16;
 inline constexpr const char* kCauseNames[kCauses] = {
     "call", "copy",  "checksum", "segment", "ack",        "frame", "interrupt", "completion",
-    "poll", "block", "wake",     "turn",    "connection", "file",  "program"};
+    "poll", "block", "wake",     "turn",    "connection", "file",  "program",   "cipher"};
 
 /// One core and what waits for it.
 struct CoreWork {
@@ -45,6 +46,7 @@ struct CoreWork {
 
   Core core;
   std::uint32_t host = 0;
+  bool interrupted = false;  ///< a NIC's interrupts go here
   sim::LazyTimer softirq_due, process_due;
   sim::Ring<PacketHandle> backlog;  ///< handed over by interrupt handlers
   sim::Ring<std::uint32_t> polls;   ///< NICs whose interrupts are masked until they are empty
@@ -62,6 +64,11 @@ struct CoreWork {
   std::array<Time, kCauses> spent{};  ///< by cause
   std::int64_t backlog_drops = 0;
   std::int64_t interrupts = 0;
+
+  /// Nothing runs here, and nothing waits.
+  bool idle(Time now) const {
+    return running == kNobody && ready.empty() && !serving && !in_softirq && core.idle(now);
+  }
 
   void spend(Cause cause, Time time) { spent[static_cast<std::size_t>(cause)] += time; }
 };
@@ -85,6 +92,7 @@ struct Process {
   enum class State : std::uint8_t { asleep, ready, calling, following, blocking, throttled };
 
   std::uint32_t core = 0;
+  bool pinned = false;    ///< to that core; else it wakes up on an idle one
   std::uint32_t nic = 0;  ///< that its segments leave by
   State state = State::asleep;
   bool again = false;                 ///< there was news while it ran

@@ -33,13 +33,30 @@ void Network::heed_news(Time now, std::uint32_t index, const tcp::Signals& news)
   if (!end.streams || end.closed != Time::never()) check_finished(index);
 }
 
+// Linux wakes a program on its last core if that is idle, else on another that is
+// (select_idle_sibling); cores that take interrupts come last.
+std::uint32_t Network::core_to_wake_on(Time now, const Process& process) const {
+  if (process.pinned || cores_[process.core].idle(now)) return process.core;
+  const std::uint32_t host = cores_[process.core].host;
+  const std::uint32_t first = first_core_[host];
+  std::uint32_t chosen = process.core;
+  for (std::uint32_t core = first;
+       core < first + static_cast<std::uint32_t>(experiment_.hosts[host].cpu.cores); ++core) {
+    if (!cores_[core].idle(now)) continue;
+    if (!cores_[core].interrupted) return core;
+    if (chosen == process.core) chosen = core;
+  }
+  return chosen;
+}
+
 void Network::wake_process(Time now, std::uint32_t index) {
   Process& process = processes_[index];
-  CoreWork& core = cores_[process.core];
   if (process.state != Process::State::asleep) {
     process.again = true;
     return;
   }
+  process.core = core_to_wake_on(now, process);
+  CoreWork& core = cores_[process.core];
   process.owed += costs(core).wake;
   core.spend(Cause::wake, costs(core).wake);
   process.state = Process::State::ready;
@@ -91,11 +108,14 @@ Time Network::call_cost(CoreWork& core, const TcpEnd& end, std::int64_t calls, B
   const Time copy = copy_time(copied, written ? cost.write_copy : cost.read_copy);
   core.spend(Cause::call, entering);
   core.spend(Cause::copy, copy);
-  const Process& process = processes_[static_cast<std::size_t>(&end - ends_.data())];
-  if (nic_at(process.nic).offloads.checksum) return entering + copy;
+  const auto index = static_cast<std::size_t>(&end - ends_.data());
+  const experiments::Cipher cipher = config_.tests[tcp_flows_[index / 2].test]->cipher;
+  const Time sealed = experiment_.hosts[end.host].cpu.ciphers.time(cipher, copied);
+  core.spend(Cause::cipher, sealed);
+  if (nic_at(processes_[index].nic).offloads.checksum) return entering + copy + sealed;
   const Time sum = copy_time(copied, cost.checksum);
   core.spend(Cause::checksum, sum);
-  return entering + copy + sum;
+  return entering + copy + sealed + sum;
 }
 
 // What a program of a file transfer does with so much data besides: its own work, and a copy from
@@ -177,6 +197,7 @@ bool Network::begin_call(Time now, std::uint32_t core_index, std::uint32_t index
   if (core.current != index) take_turn(now, core, index);
   Time work = process.owed + calling(now, core, index);
   process.owed = Time{};
+  core.core.rouse(now, experiment_.hosts[core.host].cpu.idle_states);
   const Time leaves = core.core.process_start(now) + work;
   work += serve_on_core(now, ends_[index], index, leaves);
   begin_work(now, core, process, work);
@@ -267,27 +288,40 @@ void Network::end_call(Time now, std::uint32_t core_index, std::uint32_t index) 
   next_process(now, core_index);
 }
 
+// What tunnels of an end's NIC cost for so much payload in so many packets.
+Time Network::tunnel_cost(CoreWork& core, std::size_t end, Bytes payload, std::int64_t packets) {
+  const experiments::Nic& nic = nic_at(processes_[end].nic);
+  if (nic.encapsulation.empty()) return {};
+  constexpr Bytes kHeaders{52};  // IP and TCP with timestamps
+  const experiments::Ciphers& ciphers = experiment_.hosts[ends_[end].host].cpu.ciphers;
+  const Time cost = ciphers.tunnel_time(nic.encapsulation, payload / packets + kHeaders) * packets;
+  core.spend(Cause::cipher, cost);
+  return cost;
+}
+
 // With segmentation offload what is sent in one go is one buffer for the stack.
 Time Network::sending_cost(CoreWork& core, const TcpEnd& end, const tcp::Segment& segment,
                            tcp::Sequence& merged_to) {
   constexpr std::uint64_t kLargest = 65536;
   const experiments::CpuCosts& cost = costs(core);
+  const auto index = static_cast<std::size_t>(&end - ends_.data());
+  const Process& process = processes_[index];
+  const Time sealed = tunnel_cost(core, index, Bytes(segment.length), 1);
   if (segment.length == 0) {
     core.spend(Cause::ack, cost.ack_sent);
-    return cost.ack_sent;
+    return cost.ack_sent + sealed;
   }
-  const Process& process = processes_[static_cast<std::size_t>(&end - ends_.data())];
   const std::uint64_t sequence = segment.sequence;
   const bool merged = sequence < merged_to && merged_to - sequence <= kLargest &&
                       sequence + segment.length <= merged_to;
-  if (merged) return {};
+  if (merged) return sealed;
   // A stack that fills buffers for segmentation offload hands a virtual interface without it one
   // that has passed TCP and IP once, and cuts it up behind them (Linux GSO).
   const bool cut_late =
       nic_work_[process.nic].by_sender && experiment_.hosts[end.host].stack.tso_autosize;
   if (nic_at(process.nic).offloads.tso || cut_late) merged_to = sequence + kLargest;
   core.spend(Cause::segment, cost.segment_sent);
-  return cost.segment_sent;
+  return cost.segment_sent + sealed;
 }
 
 }  // namespace linerate::models

@@ -2,6 +2,7 @@
 // and what both do takes time. A host without costs never comes here.
 #include <algorithm>
 
+#include "models/host/program_cores.hpp"
 #include "models/network/network.hpp"
 
 namespace linerate::models {
@@ -51,13 +52,15 @@ void Network::build_cores() {
     for (std::uint32_t n = 0; n < host.nics.size(); ++n) {
       const int core = host.cpu.interrupt_core.value_or(static_cast<int>(n % cores));
       nic_work_[first_nic_[h] + n].core = first_core_[h] + static_cast<std::uint32_t>(core);
+      cores_[first_core_[h] + static_cast<std::uint32_t>(core)].interrupted = true;
     }
   }
   place_programs();
 }
 
 void Network::place_programs() {
-  std::vector<std::uint32_t> placed(experiment_.hosts.size());
+  std::vector<ProgramCores> placed;
+  for (const experiments::Host& host : experiment_.hosts) placed.emplace_back(host);
   for (std::uint32_t index = 0; index < ends_.size(); ++index) {
     TcpEnd& end = ends_[index];
     const experiments::Host& host = experiment_.hosts[end.host];
@@ -65,11 +68,10 @@ void Network::place_programs() {
     end.on_core = true;
     const experiments::Test& test = *config_.tests[tcp_flows_[index / 2].test];
     Process& process = processes_[index];
-    // Programs spread over the cores, beginning behind the one that serves the first NIC.
-    const std::uint32_t next = ++placed[owner_of_cores(experiment_.hosts, end.host)] %
-                               static_cast<std::uint32_t>(host.cpu.cores);
-    const int core = test.core.value_or(host.cpu.application_core.value_or(static_cast<int>(next)));
+    const int next = placed[owner_of_cores(experiment_.hosts, end.host)].next();
+    const int core = test.core.value_or(host.cpu.application_core.value_or(next));
     process.core = first_core_[end.host] + static_cast<std::uint32_t>(core);
+    process.pinned = test.core || host.cpu.application_core;
     if (test.type == experiments::TestType::file_transfer)
       process.file =
           std::make_unique<FileProgram>(index % 2 == 0 ? test.client : test.server, host,
@@ -98,6 +100,7 @@ void Network::tell_host(Time now, std::uint32_t nic) {
   if (work.by_sender) return told_by_sender(now, nic);
   CoreWork& core = cores_[work.core];
   const experiments::CpuCosts& cost = costs(core);
+  core.core.rouse(now, experiment_.hosts[core.host].cpu.idle_states);
   ++core.interrupts;
   core.spend(Cause::interrupt, cost.interrupt);
   if (experiment_.hosts[core.host].cpu.interrupts == experiments::Interrupts::polling) {
@@ -209,7 +212,10 @@ void Network::next_softirq(Time now, std::uint32_t index) {
     if (!next_poll(now, core, cost)) return;
     cost += take_polled(core);
   }
-  const bool data = packets_.get(core.in_service).segment.length > 0;
+  const Packet& packet = packets_.get(core.in_service);
+  if (packet.kind == PacketKind::tcp)
+    cost += tunnel_cost(core, packet.receiver, Bytes(packet.segment.length), packet.segment.frames);
+  const bool data = packet.segment.length > 0;
   const Time protocol = data ? costs(core).segment_received : costs(core).ack_received;
   core.spend(data ? Cause::segment : Cause::ack, protocol);
   core.serving = true;
@@ -268,6 +274,7 @@ void Network::watch_completion(TcpEnd& end, std::uint32_t index) {
 void Network::on_completion(Time now, std::uint32_t index) {
   NicWork& work = nic_work_[index];
   CoreWork& core = cores_[work.core];
+  core.core.rouse(now, experiment_.hosts[core.host].cpu.idle_states);
   core.core.interrupt(now, costs(core).completion);
   core.spend(Cause::completion, costs(core).completion);
   while (!work.transmitting.empty() && work.transmitting.front() <= now)

@@ -29,7 +29,8 @@ std::uint64_t spread(const Packet& packet) {
 bool forwarding_costs(const Host& host) {
   const experiments::ForwardCosts& costs = host.forward_costs;
   if (host.forwarding == experiments::Forwarding::none) return false;
-  if (costs.frame > Time{} || costs.line > Time{} || costs.interrupt > Time{}) return true;
+  if (host.forward_frame() > Time{} || costs.line > Time{} || costs.interrupt > Time{}) return true;
+  if (host.cpu.ciphers != experiments::Ciphers{}) return true;
   return host.forwarding == experiments::Forwarding::poll_mode &&
          host.bus.type != experiments::BusType::none;
 }
@@ -52,7 +53,7 @@ void Network::build_hosts() {
       const Nic& nic = host.nics[n];
       nic_places_.push_back({h, n});
       receive_dma_.emplace_back();
-      if (!buses_.back() || nic.ideal) continue;
+      if (!buses_.back() || nic.ideal || !nic.on_bus) continue;
       const DmaCost cost(host.bus, nic, DmaDirection::to_memory, host.nics.size() > 1);
       receive_dma_.back() = std::make_unique<ReceiveDma>(*buses_.back(), cost, nic.fifo.receive);
     }
@@ -80,6 +81,7 @@ void Network::build_router(std::uint32_t index) {
   if (host.forwarding == experiments::Forwarding::kernel) {
     rule.interrupt_per_frame = costs.interrupts == experiments::ForwardInterrupts::per_frame;
     rule.interrupt = costs.interrupt;
+    rule.idle_states = host.cpu.idle_states;
   } else {
     rule.moderation = Time{};  // it never stops looking
   }
@@ -182,7 +184,12 @@ Time Network::forwarding_time(Router& router, std::uint32_t nic, const Packet& p
   const Nic& in = host.nics[nic_places_[nic].nic];
   const Nic& out = host.nics[experiment_.links[wire / 2].ends[wire % 2].port];
   const std::uint32_t lines = (bytes_in_memory(packet, in) + kCacheLine - 1) / kCacheLine;
-  const Time work = host.forward_costs.frame + host.forward_costs.line * lines;
+  // Tunnels end and begin at the NICs that have them. IP and TCP with timestamps, or UDP.
+  const std::uint32_t headers = packet.kind == PacketKind::tcp ? 52 : 28;
+  const Bytes inside{packet.segment.length + headers};
+  const Time work = host.forward_frame() + host.forward_costs.line * lines +
+                    host.cpu.ciphers.tunnel_time(in.encapsulation, inside) +
+                    host.cpu.ciphers.tunnel_time(out.encapsulation, inside);
   router.last_cost = work;
   if (host.forwarding != experiments::Forwarding::poll_mode) return work;
   const bool shared = host.nics.size() > 1;

@@ -386,6 +386,8 @@ class Network {
   void on_quota(Time now, std::uint32_t end);
   Time call_cost(CoreWork& core, const TcpEnd& end, std::int64_t calls, Bytes copied, bool written);
   Time serve_on_core(Time now, TcpEnd& end, std::uint32_t index, Time from);
+  std::uint32_t core_to_wake_on(Time now, const Process& process) const;
+  Time tunnel_cost(CoreWork& core, std::size_t end, Bytes payload, std::int64_t packets);
   Time sending_cost(CoreWork& core, const TcpEnd& end, const tcp::Segment& segment,
                     tcp::Sequence& merged_to);
   void watch_completion(TcpEnd& end, std::uint32_t index);

@@ -350,6 +350,10 @@ bool is_line(const Limit& limit) {
          limit.resource.rfind("nic ", 0) == 0 || limit.resource.rfind("cpu ", 0) == 0;
 }
 
+bool sends_regardless(const experiments::Test& test) {
+  return test.type == TestType::raw_frames || test.type == TestType::udp_stream;
+}
+
 void add_application(const Subject& s, std::vector<Limit>& limits) {
   // What is left when no resource and no wait explains the time is the application's own pace.
   double explained = 0;
@@ -399,11 +403,18 @@ std::vector<Limit> limits_of(const Subject& s, double goodput) {
   // A full line binds whatever the sender happened to wait for meanwhile: windows fill because the
   // line is full. Only where no line is full does the longest wait bind.
   auto busier = [](const Limit& a, const Limit& b) { return a.utilisation < b.utilisation; };
-  const auto line =
-      std::max_element(limits.begin(), limits.begin() + static_cast<long>(links), busier);
-  const auto wait =
-      std::max_element(limits.begin() + static_cast<long>(links), limits.end(), busier);
-  const bool full = line != limits.begin() + static_cast<long>(links) && line->utilisation >= kFull;
+  const auto lines_end = limits.begin() + static_cast<long>(links);
+  // Frames that are sent whatever becomes of them may fill a link and be lost behind it. Otherwise
+  // a core beside a full line or bus is busy because it can be: less to do means more interrupts.
+  const std::string elastic = sends_regardless(s.test) ? "link " : "cpu ";
+  const auto rigid = std::stable_partition(limits.begin(), lines_end, [&](const Limit& limit) {
+    return limit.resource.rfind(elastic, 0) != 0;
+  });
+  auto line = std::max_element(limits.begin(), rigid, busier);
+  if (line == rigid || line->utilisation < kFull)
+    line = std::max_element(limits.begin(), lines_end, busier);
+  const auto wait = std::max_element(lines_end, limits.end(), busier);
+  const bool full = line != lines_end && line->utilisation >= kFull;
   (full || wait == limits.end() ? line : wait)->binds = true;
   std::stable_sort(limits.begin(), limits.end(), [](const Limit& a, const Limit& b) {
     if (a.binds != b.binds) return a.binds;

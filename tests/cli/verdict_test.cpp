@@ -190,6 +190,46 @@ TEST_CASE("every template passes its own check, and init spares existing files")
   CHECK(text_of(mine) == run({"init", "two-hosts"}).output);
 }
 
+TEST_CASE("catalog lists every profile with what it is about, and prints one") {
+  const json entries = json::parse(run({"catalog", "--json"}).output)["entries"];
+  std::map<std::string, std::string> kinds;
+  for (const json& entry : entries) {
+    INFO(entry["name"]);
+    CHECK_FALSE(entry["about"].get<std::string>().empty());
+    kinds[entry["name"]] = entry["kind"];
+  }
+  CHECK(kinds["ideal"] != "");
+  CHECK(kinds["intel-i210"] == "nics");
+  CHECK(kinds["linux-6"] == "stacks");
+  const Run nics = run({"catalog", "nics"});
+  CHECK_THAT(nics.output, Contains("intel-i210"));
+  CHECK_THAT(nics.output, !Contains("linux-6"));
+  CHECK_THAT(run({"catalog", "intel-i210"}).output, Contains("transmit_ring"));
+  const Run misspelt = run({"catalog", "intel-i211"});
+  CHECK(misspelt.code == 2);
+  CHECK_THAT(misspelt.errors, Contains("intel-i210"));
+}
+
+TEST_CASE("every host and NIC of the catalog makes a valid experiment") {
+  const json entries = json::parse(run({"catalog", "--json"}).output)["entries"];
+  std::string hosts, links;
+  int count = 0;
+  for (const json& entry : entries) {
+    const bool host = entry["kind"] == "hosts";
+    if (!host && entry["kind"] != "nics") continue;
+    const std::string name = "h" + std::to_string(count++), entry_name = entry["name"];
+    hosts += "  " + name + ": {profile: " + (host ? entry_name : "generic-server-2020") +
+             ", nics: {eth0: {profile: " + (host ? "generic-1g" : entry_name) + "}}}\n";
+  }
+  hosts += "  a: {profile: ideal, nics: {eth0: {profile: ideal}}}\n  b: {like: a}\n";
+  links = "  - {endpoints: [\"a:eth0\", \"b:eth0\"], rate: 1Gbit/s}\n";
+  const Run checked =
+      run({"check", "-"}, "schema_version: 1\nname: catalog\nhosts:\n" + hosts + "links:\n" +
+                              links + "tests:\n  - {name: t, type: tcp-stream, from: a, to: b}\n");
+  INFO(checked.errors);
+  CHECK(checked.code == 0);
+}
+
 TEST_CASE("quick: letters of iperf3 become an experiment that check accepts") {
   const Run printed =
       run({"quick", "--print", "--rate", "100Mbit/s", "-t",    "10",    "-O", "2",      "-P",
