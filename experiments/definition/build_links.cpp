@@ -55,6 +55,7 @@ class LinkBuilder {
     if (!context_.read.diagnostics.touched(path_)) {
       const bool ends_known = ends(link);
       if (rate(link) && ends_known) {
+        if (link.medium == kVirtualPair) check_machine(link);
         for (const PortRef& end : link.ends) check_port(end, link);
         duplex(link);
         impairments(link);
@@ -148,14 +149,6 @@ class LinkBuilder {
   void virtual_pair(Link& link) {
     link.medium = kVirtualPair;
     link.rate = kVirtualPairRate;
-    const auto machine = [&](const PortRef& end) {
-      return end.kind == NodeKind::host
-                 ? context_.experiment.hosts[static_cast<std::size_t>(end.node)].machine
-                 : std::string();
-    };
-    if (machine(link.ends[0]).empty() || machine(link.ends[0]) != machine(link.ends[1]))
-      error("medium", fmt::format("{} joins two hosts of one machine", kVirtualPair),
-            "name the same `machine` in both hosts, or write a medium with a line");
     for (const auto& [key, given] :
          {std::pair{"rate", spec_->rate.has_value()}, std::pair{"delay", spec_->delay > Time{}},
           std::pair{"jitter", spec_->jitter > Time{}}, std::pair{"queue", spec_->queue.has_value()},
@@ -164,6 +157,17 @@ class LinkBuilder {
         error(key, fmt::format("{} has no line", kVirtualPair),
               "remove it, or write a rate instead of the medium");
     }
+  }
+
+  void check_machine(const Link& link) {
+    const auto machine = [&](const PortRef& end) {
+      return end.kind == NodeKind::host
+                 ? context_.experiment.hosts[static_cast<std::size_t>(end.node)].machine
+                 : std::string();
+    };
+    if (machine(link.ends[0]).empty() || machine(link.ends[0]) != machine(link.ends[1]))
+      error("medium", fmt::format("{} joins two hosts of one machine", kVirtualPair),
+            "name the same `machine` in both hosts, or write a medium with a line");
   }
 
   bool rate(Link& link) {

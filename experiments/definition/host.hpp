@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <vector>
+
 #include "experiments/definition/ciphers.hpp"
 #include "experiments/definition/encapsulation.hpp"
 #include "experiments/definition/queue.hpp"

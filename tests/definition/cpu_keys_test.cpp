@@ -94,6 +94,9 @@ tests: [{name: t, type: tcp-stream, from: a, to: b}]
              Catch::Contains("medium: veth joins two hosts of one machine"));
   CHECK_THAT(refusal(pair("cost: 1EUR", "cost: 1EUR", "medium: veth")),
              Catch::Contains("name the same `machine` in both hosts"));
+  CHECK_THAT(refusal(R"({schema_version: 1, name: nobody, hosts: {a: {nics: {eth0: {}}}},
+links: [{endpoints: ["x:eth0", "y:eth0"], medium: veth}], tests: []})"),
+             Catch::Contains("no host, switch or hub `x`"));
   CHECK_THAT(refusal(pair("machine: m", "machine: m", "medium: veth, delay: 1ms")),
              Catch::Contains("delay: veth has no line"));
 }
