@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <sched.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -162,14 +161,6 @@ void report_flows(const Readers& readers, ReceiverReport& report) {
   report.receive_buffer = stored_option(readers[0]->socket(), SOL_SOCKET, SO_RCVBUF);
 }
 
-/// On the sender's core a receiver that is woken would take the core at once, for a segment at a
-/// time: half of the core goes into changing between the two. As a batch process (sched(7)) it gets
-/// the same share, but waits until the sender has to wait or its turn is over.
-void let_sender_finish() {
-  const sched_param parameters{};
-  checked(::sched_setscheduler(0, SCHED_BATCH, &parameters), "sched_setscheduler SCHED_BATCH");
-}
-
 void check_payload(const Readers& readers) {
   for (std::size_t flow = 0; flow < readers.size(); ++flow) {
     if (const auto at = readers[flow]->wrong_at()) {
@@ -186,7 +177,6 @@ void check_payload(const Readers& readers) {
 void receive_stream(const TransferEnd& end, const ParentLine& parent, TransferReport& report) {
   const auto& test = *end.options.test;
   settle(end);
-  if (test.core) let_sender_finish();
   const FileDescriptor listener = listen_tcp(end.place.address, end.options);
   report.port = local_port(listener);
   parent.say(kListening);

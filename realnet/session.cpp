@@ -83,6 +83,10 @@ class RunningTransfer {
     if (reverse_) {
       std::swap(sender_end_, receiver_end_);
     }
+    // On the sender's core a stream's receiver that is woken would take the core at once, for a
+    // segment at a time: half of the core goes into changing between the two.
+    if (test_.core && test_.type == experiments::TestType::tcp_stream)
+      receiver_end_.keeps_core = true;
     describe_ends(experiment, seed, may_spin);
     const int to_host = reverse_ ? pair.from_host : pair.to_host;
     receiver_ = start_end({experiment, receiver_end_, to_host, Role::receiver, *report_, limit()});
