@@ -1,6 +1,6 @@
 // Other people's measurements of hosts, predicted with the catalog as it is:
 // experiments/library/cases. Bounds stand where the model is meant to hold; what it misses is in
-// docs/validation/hosts.md.
+// docs/validation/cases.md.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <string>
