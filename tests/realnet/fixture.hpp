@@ -37,6 +37,13 @@ inline experiments::Test stream(const std::string& name, Time duration, Time omi
   return test;
 }
 
+/// One of another type, called "t".
+inline experiments::Test typed(experiments::TestType type, Time duration) {
+  experiments::Test test = stream("t", duration, Time{});
+  test.type = type;
+  return test;
+}
+
 /// Hosts a and b on one cable, without tests.
 inline experiments::Experiment two_hosts(std::int64_t megabits) {
   experiments::Experiment experiment;

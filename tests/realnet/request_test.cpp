@@ -7,12 +7,6 @@
 namespace linerate::realnet {
 namespace {
 
-experiments::Test typed(experiments::TestType type, Time duration) {
-  experiments::Test test = stream("t", duration, Time{});
-  test.type = type;
-  return test;
-}
-
 TEST_CASE("loopback: a request at a time, transactions and latency are one thing said twice") {
   auto test = typed(experiments::TestType::request_response, Time::milliseconds(300));
   test.request = Bytes(100);

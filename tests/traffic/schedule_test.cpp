@@ -7,12 +7,6 @@
 namespace linerate::realnet {
 namespace {
 
-experiments::Test typed(experiments::TestType type, Time duration) {
-  experiments::Test test = stream("t", duration, Time{});
-  test.type = type;
-  return test;
-}
-
 TEST_CASE("loopback: a UDP stream brings the rate it asks for, all of it and in order") {
   auto test = typed(experiments::TestType::udp_stream, Time::milliseconds(500));
   test.rate = BitRate::bits_per_second(8'000'000);

@@ -1,4 +1,4 @@
-// Other people's measurements of hosts, predicted with the catalog as it is:
+// Other people's measurements that hosts limit, predicted with the catalog as it is:
 // experiments/library/cases. Bounds stand where the model is meant to hold; what it misses is in
 // docs/validation/cases.md.
 #include <catch2/catch.hpp>
@@ -48,6 +48,16 @@ double frames_of(double mbit) { return mbit * 1e6 / (8 * 542); }
 
 }  // namespace
 
+TEST_CASE("public cases B: what a bus carries") {
+  check_rows("bus-limited", {{"b01-three-ports", "goodput", 2.818e9, 0.01, "link"},
+                             {"b01-four-ports", "goodput", 3.074e9, 0.01, "bus cm4-i340 to memory"},
+                             {"b02-one-way", "goodput", 3.26e9, 0.03, "bus cm4-aqc107 from memory"},
+                             {"b02-out", "goodput", 3.12e9, 0.04, "bus cm4-jumbo from memory"},
+                             {"b05-receive", "goodput", 338e6, 0.13, "bus zero2"},
+                             {"b05-transmit", "goodput", 311e6, 0.05, "bus zero2"},
+                             {"b08-four-lanes", "goodput", 9.7e9, 0.03, "link"}});
+}
+
 TEST_CASE("public cases C: threads, clocks and virtual machines") {
   check_rows("cpu-limited", {{"c02-iperf2", "goodput", 96.4e9, 0.04},
                              {"c02-iperf3", "goodput", 35.2e9, 0.25, "cpu esnet-b"},
@@ -83,4 +93,14 @@ TEST_CASE("public cases H: a round trip wakes four sleeping cores") {
   check_rows("latency", {{"h05-metal", "latency.p50", 2 * 32.9e-6, 0.15},
                          {"h05-vhost", "latency.p50", 2 * 48.4e-6, 0.2},
                          {"h05-qemu", "latency.p50", 2 * 65.3e-6, 0.15}});
+}
+
+TEST_CASE("public cases E: more cores forward more, 2002 and 2018") {
+  check_rows("forwarding", {{"e10-linux-2", "frame_rate", 3.371e6, 0.05, "cpu linux-2"},
+                            {"e10-xdp-6", "frame_rate", 30.42e6, 0.07, "cpu xdp-6"},
+                            {"e11-drop", "frame_rate", 86.8e6, 0.1, "bus drops to memory"},
+                            {"e19-transmit", "frame_rate", 99e6, 0.05, "bus generates from memory"},
+                            {"e14-128", "frame_rate", 758150 * 0.464364, 0.05, "cpu napi"},
+                            {"e14-256", "frame_rate", 445632 * 0.774646, 0.07, "cpu napi"},
+                            {"e14-1024", "frame_rate", 119061, 0.01}});
 }
