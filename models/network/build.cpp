@@ -269,6 +269,12 @@ bool Network::is_virtual_pair(const Route& route) const {
          experiment_.links[route.wires.front() / 2].medium == experiments::kVirtualPair;
 }
 
+// Whether its host hands frames over to it within the call that sends them: nothing of a sender's
+// is ever below its socket, not even between the pieces of one write.
+bool Network::takes_at_once(const Route& route) const {
+  return wires_[route.wires.front()].emulated_path() || is_virtual_pair(route);
+}
+
 // Whether only switches and hubs lie on the way: no host routes.
 bool Network::stays_local(const Route& route) const {
   return std::all_of(route.wires.begin(), route.wires.end() - 1, [&](std::uint32_t wire) {
@@ -332,6 +338,8 @@ void Network::build_tcp(std::uint32_t test_index, const FlowPlan& plan) {
   client_config.mtu = server_config.mtu = std::min(routes_[out].mtu, routes_[back].mtu);
   client_config.path_mtu = known_mtu(client_config.stack, routes_[out]);
   server_config.path_mtu = known_mtu(server_config.stack, routes_[back]);
+  if (takes_at_once(routes_[out])) client_config.stack.small_queue_limit = Bytes(0);
+  if (takes_at_once(routes_[back])) server_config.stack.small_queue_limit = Bytes(0);
   for (tcp::EndpointConfig* config : {&client_config, &server_config}) {
     const bool first = config == &client_config;
     sim::RandomStream chance(

@@ -256,6 +256,7 @@ class Network {
   void follow_encapsulation(Route& route, const std::vector<experiments::Hop>& path, int ip);
   void set_route(TcpEnd& end, std::uint32_t route) const;
   bool is_virtual_pair(const Route& route) const;
+  bool takes_at_once(const Route& route) const;
   bool stays_local(const Route& route) const;
   Bytes datagram_mtu(int host, const Route& route) const;
   Bytes known_mtu(const experiments::Stack& stack, const Route& route) const;
