@@ -67,6 +67,7 @@ class FlowReader {
       rest(now, paused);
     }
     ended_ = monotonic_now();
+    ::shutdown(socket_.number(), SHUT_WR);  // the sender waits for it
     clock_->finish(ended_);
     done_.store(true, std::memory_order_release);
   }

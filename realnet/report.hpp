@@ -82,7 +82,7 @@ struct FlowsCompleted {
 struct SenderReport {
   Time connecting;               ///< longest handshake, a span
   Time ended;                    ///< the last write returned
-  Time closed;                   ///< the receivers had read everything and closed
+  Time closed;                   ///< the receivers had everything (and, unless it drains, closed)
   double cpu = 0;                ///< s, user and system, of the whole transfer
   std::int64_t calls = 0;        ///< writes
   std::int64_t bytes = 0;        ///< accepted by the socket, all flows

@@ -22,6 +22,9 @@ namespace {
 
 /// How often a waiting sender looks for the end of its flows.
 constexpr Time kPatience = Time::milliseconds(5);
+/// How often one that drains looks for what is not acknowledged: fine beside any round trip that a
+/// process can tell.
+constexpr Time kDrainPoll = Time::microseconds(100);
 
 /// One connection and the thread that writes to it.
 class FlowWriter {
@@ -63,8 +66,10 @@ class FlowWriter {
   std::int64_t calls() const { return calls_.load(std::memory_order_relaxed); }
   std::int64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
   bool done() const { return done_.load(std::memory_order_acquire); }
-  Time ended() const { return ended_; }     ///< last write returned
-  Time closed() const { return closed_; }   ///< the peer had read everything
+  Time ended() const { return ended_; }  ///< last write returned
+  Time closed() const {
+    return closed_;
+  }  ///< the peer had everything: it closed, or all is acknowledged
   int failure() const { return failure_; }  ///< errno, or 0
   const std::optional<ZeroCopy>& completions() const { return completions_; }
   const std::optional<TransferFile>& file() const { return file_; }
@@ -142,16 +147,20 @@ class FlowWriter {
     }
   }
 
-  /// Says that no more comes and waits until the peer has read it all and closed, so that the last
-  /// retransmission is counted.
+  /// Says that no more comes, with `close: drained` not before everything is acknowledged, and
+  /// waits until the peer has read it all and closed, so that the last retransmission is counted.
   void close_stream() {
+    if (test_.close == experiments::Closing::drained) {
+      while (!cut_ && !all_acknowledged(socket_)) sleep_until(monotonic_now() + kDrainPoll);
+      closed_ = monotonic_now();
+    }
     ::shutdown(socket_.number(), SHUT_WR);
     char nothing = 0;
     ssize_t size = 0;
     do {
       size = ::recv(socket_.number(), &nothing, 1, 0);
     } while (size > 0 || (size < 0 && errno == EINTR));
-    closed_ = monotonic_now();
+    if (closed_ == Time{}) closed_ = monotonic_now();
   }
 
   FileDescriptor socket_;

@@ -10,12 +10,19 @@ namespace {
 
 constexpr int kTcp = 6;  // IPPROTO_TCP
 
-}  // namespace
+constexpr int kClosed = 7;  // TCP_CLOSE
 
-TcpState tcp_state(const FileDescriptor& socket) {
+tcp_info info_of(const FileDescriptor& socket) {
   tcp_info info{};
   socklen_t size = sizeof info;
   checked(::getsockopt(socket.number(), kTcp, TCP_INFO, &info, &size), "getsockopt TCP_INFO");
+  return info;
+}
+
+}  // namespace
+
+TcpState tcp_state(const FileDescriptor& socket) {
+  const tcp_info info = info_of(socket);
   const auto seconds = [](auto microseconds) { return static_cast<double>(microseconds) * 1e-6; };
   TcpState state;
   state.cwnd = info.tcpi_snd_cwnd;
@@ -28,6 +35,11 @@ TcpState tcp_state(const FileDescriptor& socket) {
   state.segment_size = info.tcpi_snd_mss;
   state.timestamps = (info.tcpi_options & 1) != 0;  // TCPI_OPT_TIMESTAMPS
   return state;
+}
+
+bool all_acknowledged(const FileDescriptor& socket) {
+  const tcp_info info = info_of(socket);
+  return info.tcpi_state == kClosed || (info.tcpi_unacked == 0 && info.tcpi_notsent_bytes == 0);
 }
 
 }  // namespace linerate::realnet

@@ -22,4 +22,8 @@ struct TcpState {
 /// Throws std::system_error.
 TcpState tcp_state(const FileDescriptor& socket);
 
+/// Whether the peer has acknowledged all that was written, or never will because the connection is
+/// broken. Throws std::system_error.
+bool all_acknowledged(const FileDescriptor& socket);
+
 }  // namespace linerate::realnet
