@@ -286,6 +286,16 @@ TEST_CASE("a send buffer limits like a receive buffer, and in the direction data
   CHECK(says(warning(experiment, "hosts.b.stack.send_buffer").message, "b to a"));
 }
 
+TEST_CASE("a Linux writer tops up a partly sent buffer, so its limit does not bound a slow path") {
+  Experiment experiment = sound();
+  experiment.links[0].rate = BitRate::bits_per_second(100'000'000);
+  experiment.links[0].delay = Time::milliseconds(5);
+  experiment.tests[0].send_buffer = Bytes(8192);
+  CHECK(lint(experiment).empty());  // this kernel: 70 Mbit/s, five times 16 KiB a round trip
+  experiment.hosts[0].stack.tso_autosize = false;
+  CHECK(says(warning(experiment, "tests.bulk.socket_buffer.send").message, "16 KiB"));
+}
+
 TEST_CASE("a window below two segments waits for delayed ACKs") {
   Experiment experiment = sound();
   experiment.hosts[1].stack.window_rule = WindowRule::bsd_space;
