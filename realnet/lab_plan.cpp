@@ -34,6 +34,10 @@ constexpr Bytes kSmallestFrame{84};
 /// Stands for a queue without limit.
 constexpr Bytes kUnlimited{64'000'000};
 
+/// Every greeting is answered, however short the repeats are.
+const std::pair<std::string, std::string> kHostParameters[] = {{"net/ipv4/icmp_ratelimit", "0"},
+                                                               {"net/ipv6/icmp/ratelimit", "0"}};
+
 /// What makes a namespace forward packets whatever way they come, and keep quiet about better ones.
 const std::pair<std::string, std::string> kRouterParameters[] = {
     {"net/ipv4/ip_forward", "1"},
@@ -131,6 +135,7 @@ class Segments {
 void plan_nodes(const Experiment& experiment, LabPlan& plan) {
   for (const Host& host : experiment.hosts) {
     auto parameters = stack_parameters(host.stack);
+    parameters.insert(parameters.end(), std::begin(kHostParameters), std::end(kHostParameters));
     if (host.forwarding != experiments::Forwarding::none) {
       parameters.insert(parameters.end(), std::begin(kRouterParameters),
                         std::end(kRouterParameters));

@@ -305,7 +305,7 @@ void report_flows(const Writers& writers, SenderReport& report) {
 
 void send_stream(const TransferEnd& end, const ParentLine& parent, TransferReport& report) {
   const auto& test = *end.options.test;
-  settle(end);
+  settle_sender(end);
   Writers writers;
   for (int i = 0; i < test.flows; ++i) {
     const Time before = monotonic_now();

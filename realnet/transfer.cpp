@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "realnet/greeting.hpp"
 #include "realnet/traffic/cpu_quota.hpp"
 
 namespace linerate::realnet {
@@ -86,6 +87,11 @@ void settle(const TransferEnd& end) {
     checked(::sched_setscheduler(0, SCHED_BATCH, &none), "sched_setscheduler");
   }
   if (end.options.test->cpu_quota) join_quota(*end.options.test->cpu_quota);
+}
+
+void settle_sender(const TransferEnd& end) {
+  settle(end);
+  if (end.place.namespace_descriptor >= 0) greet(end.peer_address, end.options);
 }
 
 ProcessUse process_use() {

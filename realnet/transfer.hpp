@@ -70,6 +70,9 @@ void report_intervals(std::span<const double> by_interval, Time step, ReceiverRe
 /// Moves this process to where `end` is: its namespace and its core.
 void settle(const TransferEnd& end);
 
+/// The same for a sender, which also greets its peer in a lab of namespaces.
+void settle_sender(const TransferEnd& end);
+
 /// What this process has used so far.
 ProcessUse process_use();
 

@@ -173,7 +173,7 @@ void take_flow(const FileDescriptor& socket, std::vector<char>& buffer,
 }  // namespace
 
 void send_flows(const TransferEnd& end, const ParentLine& parent, TransferReport& report) {
-  settle(end);
+  settle_sender(end);
   FlowSender sender(end, report);
   parent.say(kConnected);
   parent.wait_for_go();

@@ -139,8 +139,8 @@ class DatagramSender {
 }  // namespace
 
 void send_datagrams(const TransferEnd& end, const ParentLine& parent, TransferReport& report) {
-  settle(end);
   const bool raw = end.options.test->type == TestType::raw_frames;
+  raw ? settle(end) : settle_sender(end);
   const auto transmitter = raw ? transmit_frames(end, report) : transmit_udp(end, report);
   const auto sender = std::make_unique<DatagramSender>(end, report, *transmitter);
   parent.say(kConnected);

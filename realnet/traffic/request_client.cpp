@@ -273,7 +273,7 @@ void report_requests(const Requesters& requesters, SenderReport& report) {
 }  // namespace
 
 void send_requests(const TransferEnd& end, const ParentLine& parent, TransferReport& report) {
-  settle(end);
+  settle_sender(end);
   Requesters requesters;
   for (int flow = 0; flow < end.options.test->flows; ++flow) {
     const Time before = monotonic_now();
