@@ -10,7 +10,7 @@
 #include "cli/failure.hpp"
 #include "cli/verb.hpp"
 #include "experiments/catalog/embedded.hpp"
-#include "experiments/definition/nearest.hpp"
+#include "experiments/definition/catalog_search.hpp"
 
 namespace linerate::cli {
 namespace {
@@ -59,11 +59,16 @@ std::vector<std::string> distinct(const std::vector<CatalogEntry>& entries, Of o
   return names;
 }
 
-ExitCode list_catalog(const Invocation& invocation, const std::string& kind) {
+// Entries of a kind, or about something; empty: all.
+ExitCode list_catalog(const Invocation& invocation, const std::string& kind,
+                      const std::string& about = {}) {
+  const std::vector<std::string> found = experiments::catalog_matches({}, about);
   std::string text, before;
   auto list = nlohmann::ordered_json::array();
   for (const CatalogEntry& entry : catalog_entries()) {
     if (!kind.empty() && entry.kind != kind) continue;
+    if (!about.empty() && std::find(found.begin(), found.end(), entry.name) == found.end())
+      continue;
     if (entry.kind != before) text += fmt::format("{}{}\n", before.empty() ? "" : "\n", entry.kind);
     before = entry.kind;
     text += fmt::format("  {:<22} {}\n", entry.name, about_line(entry.text));
@@ -86,9 +91,9 @@ ExitCode run_catalog(const Invocation& invocation) {
   for (const CatalogEntry& entry : entries)
     if (entry.name == name) text += fmt::format("# {}/{}\n{}", entry.kind, entry.name, entry.text);
   if (text.empty()) {
-    std::string remedy = experiments::suggest(name, distinct(entries, &CatalogEntry::name));
-    if (remedy.empty()) remedy = "`linerate catalog` lists them";
-    throw usage_error("the catalog has no `" + name + "`", std::move(remedy));
+    if (!experiments::catalog_matches({}, name).empty()) return list_catalog(invocation, {}, name);
+    throw usage_error("the catalog has no `" + name + "`",
+                      experiments::suggest_entry({}, name, distinct(entries, &CatalogEntry::name)));
   }
   invocation.console.deliver(text);
   return ExitCode::holds;
@@ -98,11 +103,12 @@ ExitCode run_catalog(const Invocation& invocation) {
 
 const Verb catalog_verb{
     "catalog",
-    "catalog [KIND|NAME]",
+    "catalog [KIND|NAME|WORDS]",
     "list the profiles an experiment can name, or print one",
     "Lists hosts, nics, stacks and other profiles with what they are about, all or of one KIND;\n"
-    "NAME prints that profile, with the source of every number.\n"
-    "Example: linerate catalog nics",
+    "NAME prints that profile, with the source of every number; WORDS, such as 'Pi 4' or x520, "
+    "list\n"
+    "what is about them. Example: linerate catalog nics",
     false,
     0,
     1,

@@ -1,5 +1,6 @@
 // `check`: is the experiment well formed, and can it perform as it looks?
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <boost/program_options.hpp>
@@ -133,6 +134,19 @@ std::string verdict_line(const Experiment& experiment, std::size_t warnings) {
                      warnings == 0 ? "ok" : counted(warnings, "warning", "warnings"));
 }
 
+/// Hosts that no CPU cost or bus limits, which `profile: ideal` says and nothing else should mean.
+std::string free_hosts_line(const Experiment& experiment) {
+  std::vector<std::string> names;
+  for (const experiments::Host& host : experiment.hosts)
+    if (host.profile.empty() && !host.cpu.modelled() && host.forward_frame() == Time{} &&
+        host.bus.type == experiments::BusType::none)
+      names.push_back(host.name);
+  if (names.empty()) return {};
+  return fmt::format("no profile and no cpu.costs, so processors and buses set no limit: {}\n",
+                     names.size() > 6 ? fmt::format("{} hosts", names.size())
+                                      : fmt::format("{}", fmt::join(names, ", ")));
+}
+
 ExitCode run_check(const Invocation& invocation) {
   const Console& console = invocation.console;
   if (invocation.has("schema")) {
@@ -150,7 +164,7 @@ ExitCode run_check(const Invocation& invocation) {
                         {"kind", "check"},
                         {"name", experiment.name},
                         {"warnings", diagnostics_to_json(warnings)}};
-  std::string text = verdict_line(experiment, warnings.size());
+  std::string text = verdict_line(experiment, warnings.size()) + free_hosts_line(experiment);
   if (invocation.has("resolved")) {
     const std::vector<Resolved> rows = resolved_parameters(experiment);
     document["resolved"] = resolved_json(rows);

@@ -153,6 +153,15 @@ double usb_rate(const Bus& bus) {
          bulk.interval.seconds();
 }
 
+// Up to USB 2.0 transfers begin with the (micro)frame after the one in which they were asked for.
+// A SuperSpeed controller acts on a doorbell at once, after three reads of its own across PCIe
+// (context, transfer request, data), and tells of what it has received every 40 us at most (Linux
+// xhci-hcd, imod_interval).
+Time usb_latency(const Bus& bus, DmaDirection direction, const UsbBulk& bulk) {
+  if (bus.generation < 3) return bulk.interval;
+  return Time::microseconds(direction == DmaDirection::to_nic ? 3 : 40);
+}
+
 DmaTime usb_time(const Bus& bus, const Nic& nic, DmaDirection direction, double size) {
   const UsbBulk bulk = usb_bulk(bus.generation);
   double bytes = size + count(nic.dma.header);
@@ -161,8 +170,7 @@ DmaTime usb_time(const Bus& bus, const Nic& nic, DmaDirection direction, double 
   DmaTime time;
   (direction == DmaDirection::to_nic ? time.down : time.up) =
       Time::from_seconds(bytes / usb_rate(bus));
-  // Transfers begin with the (micro)frame after the one in which they were asked for.
-  time.latency = bulk.interval;
+  time.latency = usb_latency(bus, direction, bulk);
   return time;
 }
 

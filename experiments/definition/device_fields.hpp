@@ -21,7 +21,7 @@ void describe(V& v, CpuCosts& s) {
   v("write_copy", s.write_copy, "rate of the copy from program to socket; none: free", kAtLeastOne);
   v("read_copy", s.read_copy, "rate of the copy from socket to program; none: free", kAtLeastOne);
   v("checksum", s.checksum, "rate of checksums where the NIC makes none; none: free", kAtLeastOne);
-  v("frame", s.frame, "the driver, for each frame received");
+  v("frame", s.frame, "the driver, for each frame received, or sent that it cut itself (GSO)");
   v("interrupt", s.interrupt, "an interrupt that tells of received frames");
   v("completion", s.completion, "an interrupt that tells of transmitted frames");
   v("poll", s.poll, "a poll of the receive ring");
@@ -45,7 +45,8 @@ void describe(V& v, Ciphers& s) {
   v("aes_cbc", s.aes_cbc, "rate of AES-CBC with an HMAC on a core; none: free", kAtLeastOne);
   v("chacha20", s.chacha20, "rate of ChaCha20-Poly1305 on a core; none: free", kAtLeastOne);
   v("packet", s.packet, "of each packet in a tunnel, in turn, beside its bytes");
-  v("cores", s.cores, "that share the bytes of tunnels", FieldRule{.low = 1, .high = 4096});
+  v("cores", s.cores, "that share the bytes of WireGuard; IPsec has one",
+    FieldRule{.low = 1, .high = 4096});
 }
 
 template <class V>
@@ -298,7 +299,7 @@ void describe(V& v, Nic& s) {
   v("offloads", s.offloads, "work the NIC takes over");
   v("fifo", s.fifo, "its memory between bus and wire");
   v("dma", s.dma, "how it moves frames over the bus");
-  v("queues", s.queues, "receive queues over which a router's flows are spread (RSS)",
+  v("queues", s.queues, "receive queues over which flows are spread, each with a core (RSS)",
     FieldRule{.low = 1, .high = 1024});
   v("vlan", s.vlan, "802.1Q tag on everything it sends", kVlanId);
   v("encapsulation", s.encapsulation,

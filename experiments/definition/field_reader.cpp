@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "experiments/definition/catalog_search.hpp"
 #include "experiments/definition/nearest.hpp"
 
 namespace linerate::experiments {
@@ -151,7 +152,7 @@ const Node* find_preset(ReadContext& context, const Node& node, const std::strin
     context.diagnostics.error(
         node.place, path,
         fmt::format("`{}` is in neither the catalog's {} nor ./profiles", name.text, folder),
-        suggest(name.text, context.presets.names(folder)));
+        suggest_entry(folder, name.text, context.presets.names(folder)));
   }
   return tree;
 }

@@ -157,7 +157,7 @@ struct Nic {
   Offloads offloads;
   Fifo fifo;
   Dma dma;
-  int queues = 1;                 ///< receive queues over which a router's flows are spread (RSS)
+  int queues = 1;                 ///< receive queues, each with a core (RSS)
   std::optional<int> vlan;        ///< 802.1Q tag on everything it sends
   std::vector<Encapsulation> encapsulation;  ///< around what it sends, from the packet outwards
   bool ideal = false;             ///< costs and holds nothing (a tester)

@@ -56,6 +56,9 @@ class DatagramSource {
     due_ = due;
     return ++sent_;
   }
+  /// No frame is due any more.
+  void stop() { due_ = end_; }
+  Time end() const { return end_; }
   std::int64_t sent() const { return sent_; }
   Time started() const { return started_; }
 

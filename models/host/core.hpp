@@ -16,12 +16,14 @@ class Core {
  public:
   /// There is something to do at `now`: a core that had nothing first leaves its idle state.
   void rouse(Time now, const std::vector<experiments::IdleState>& states) {
-    if (states.empty() || softirq_.running() || process_.running() || handlers_free_ >= now) return;
-    handlers_free_ = now + exit_latency(states, now - later(handlers_free_, last_end_));
+    if (states.empty() || !idle(now) || handlers_free_ == now || program_end_ == now) return;
+    const Time last = later(later(handlers_free_, last_end_), program_end_);
+    handlers_free_ = now + exit_latency(states, now - last);
   }
 
   bool idle(Time now) const {
-    return !softirq_.running() && !process_.running() && handlers_free_ <= now;
+    return !softirq_.running() && !process_.running() && handlers_free_ <= now &&
+           program_end_ <= now;
   }
 
   /// Runs an interrupt handler of length `cost`; returns when it is done. What it interrupts ends
@@ -30,14 +32,14 @@ class Core {
     handlers_free_ = later(now, handlers_free_) + cost;
     handlers_busy_ += cost;
     softirq_.hold(now, cost);
-    process_.hold(now, cost);
+    hold_programs(now, cost);
     return handlers_free_;
   }
 
   /// Begins softirq work of length `work`, of which there is one piece at a time.
   void begin_softirq(Time now, Time work) {
     softirq_.begin(later(now, handlers_free_), work);
-    process_.hold(now, work);
+    hold_programs(now, work);
   }
   void finish_softirq(Time now) {
     softirq_.finish(now);
@@ -47,9 +49,23 @@ class Core {
   void append_softirq(Time now, Time work) {
     handlers_free_ = later(now, handlers_free_) + work;
     softirq_.busy += work;
-    process_.hold(now, work);
+    hold_programs(now, work);
   }
   Time softirq_end() const { return softirq_.end; }  ///< never() when there is none
+  /// A program without an event of its own does `work` when it has done what it was given before
+  /// and nothing more urgent runs; returns when that will be.
+  Time append_program(Time now, Time work) {
+    program_end_ = later(process_start(now), program_end_) + work;
+    program_work_ += work;
+    process_.busy += work;
+    process_.hold(now, work);
+    return program_end_;
+  }
+  /// When such programs have done all they were given so far.
+  Time program_end() const { return program_end_; }
+  /// How much of all they were given is done.
+  Time program_done(Time now) const { return program_work_ - later(Time{}, program_end_ - now); }
+  Time program_given() const { return program_work_; }
 
   /// When a process that became runnable at `now` could begin.
   Time process_start(Time now) const {
@@ -104,8 +120,14 @@ class Core {
     }
   };
 
+  void hold_programs(Time now, Time cost) {
+    process_.hold(now, cost);
+    if (program_end_ > now) program_end_ += cost;
+  }
+
   Time handlers_free_{}, handlers_busy_{};
-  Time last_end_{};  ///< of softirq work or of a process
+  Time program_end_{}, program_work_{};  ///< of programs without events
+  Time last_end_{};                      ///< of softirq work or of a process
   Level softirq_, process_;
 };
 

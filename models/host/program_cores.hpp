@@ -4,19 +4,15 @@
 #include <algorithm>
 #include <vector>
 
-#include "experiments/definition/experiment.hpp"
-
 namespace linerate::models {
 
 /// Programs begin one after the other on the cores that no NIC interrupts, as a scheduler keeps
 /// them off busy cores; on any core where every one is interrupted.
 class ProgramCores {
  public:
-  explicit ProgramCores(const experiments::Host& host) {
-    const int cores = host.cpu.cores;
-    std::vector<bool> interrupted(static_cast<std::size_t>(cores));
-    for (int nic = 0; nic < static_cast<int>(host.nics.size()); ++nic)
-      interrupted[static_cast<std::size_t>(host.cpu.interrupt_core.value_or(nic % cores))] = true;
+  /// `interrupted`: of each core, whether a NIC interrupts it.
+  explicit ProgramCores(const std::vector<bool>& interrupted) {
+    const auto cores = static_cast<int>(interrupted.size());
     const bool others = std::count(interrupted.begin(), interrupted.end(), false) > 0;
     for (int n = 1; n <= cores; ++n)
       if (!others || !interrupted[static_cast<std::size_t>(n % cores)]) cores_.push_back(n % cores);

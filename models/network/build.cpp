@@ -459,6 +459,7 @@ Network::Network(const NetworkConfig& config) : config_(config), experiment_(*co
   }
   find_costly_hosts();
   build_hosts();
+  spread_receive_queues();
   build_wires();
   build_media();
   build_tests();

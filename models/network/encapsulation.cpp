@@ -65,7 +65,7 @@ void Network::change_framing(Packet& packet) {
 
 // All frames of a datagram at once. One that finds no room in the sender's own queue takes the rest
 // of the datagram with it.
-Drop Network::send_fragments(Time now, std::uint32_t index, std::int64_t ordinal) {
+Drop Network::send_fragments(Time now, Time ready, std::uint32_t index, std::int64_t ordinal) {
   const DatagramFlow& flow = datagram_flows_[index];
   for (std::int64_t number = 0; number < flow.fragments.count; ++number) {
     const bool last = number + 1 == flow.fragments.count;
@@ -85,7 +85,7 @@ Drop Network::send_fragments(Time now, std::uint32_t index, std::int64_t ordinal
     packet.segment.retransmission = false;
     packet.segment.ecn = tcp::Ecn::not_ect;
     const Drop drop =
-        transmit(now, hops_[flow.first_hop], frame, stations_[flow.from_host].transmit(now)).drop;
+        transmit(now, hops_[flow.first_hop], frame, stations_[flow.from_host].transmit(ready)).drop;
     if (drop == Drop::queue) return drop;
   }
   return Drop::none;
@@ -96,11 +96,14 @@ void Network::hand_up_fragment(Time now, PacketHandle handle, const Packet& pack
   const auto ordinal = static_cast<std::int64_t>(packet.segment.sequence);
   stations_[flow.to_host].receive(now);
   if (flow.reassembly.complete(ordinal, flow.fragments.count)) {
-    flow.sink.receive(now, {.sent = packet.sent,
-                            .ordinal = ordinal,
-                            .payload = flow.payload,
-                            .wire = flow.wire_bytes});
     last_progress_ = now;
+    const bool costs = flow.programs.receiver != DatagramPrograms::kFree;
+    const Time read = costs ? read_on_core(now, flow) : now;
+    if (read == Time::never()) return packets_.release(handle);
+    flow.sink.receive(read, {.sent = packet.sent,
+                             .ordinal = ordinal,
+                             .payload = flow.payload,
+                             .wire = flow.wire_bytes});
   }
   packets_.release(handle);
 }

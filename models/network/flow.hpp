@@ -17,6 +17,7 @@
 #include "models/link/backlog.hpp"
 #include "models/network/packet.hpp"
 #include "models/tcp/endpoint.hpp"
+#include "sim/ring.hpp"
 #include "sim/timer.hpp"
 #include "sim/units.hpp"
 
@@ -85,6 +86,17 @@ struct TcpFlow {
   bool finished = false;
 };
 
+/// The programs that send and receive datagrams, on hosts whose cores cost something.
+struct DatagramPrograms {
+  static constexpr std::uint32_t kFree = ~0u;
+  std::uint32_t sender = kFree, receiver = kFree;  ///< cores they run on
+  std::uint32_t from_nic = 0, to_nic = 0;          ///< by which datagrams leave and come
+  Bytes buffer;                                    ///< of the receiving socket
+  std::int64_t lost = 0;                           ///< because it was full
+  /// Of each that waits there, how much its core's programs have done when it has been read.
+  sim::Ring<Time> unread;
+};
+
 /// A datagram conversation of a test.
 struct DatagramFlow {
   DatagramFlow(DatagramSource from, DatagramSink to) : source(from), sink(to) {}
@@ -105,6 +117,7 @@ struct DatagramFlow {
   std::int64_t refused = 0;    ///< frames the sender's own queue had no room for
   std::int64_t in_flight = 0;  ///< datagrams neither received nor lost when the run ended
   Time start{};
+  DatagramPrograms programs;
   bool raw = false;
   PacketKind kind = PacketKind::datagram;  ///< of its packets: as `raw` says
   std::uint8_t priority = 0;               ///< of its packets

@@ -1,5 +1,7 @@
 // Programs on hosts whose cores cost something: each does one call after the other, gives its core
 // up, sleeps and is woken, and what it does and sends takes time.
+#include <algorithm>
+
 #include "models/network/network.hpp"
 
 namespace linerate::models {
@@ -299,6 +301,29 @@ Time Network::tunnel_cost(CoreWork& core, std::size_t end, Bytes payload, std::i
   return cost;
 }
 
+// WireGuard hands what it has to seal to workers on other cores, of which one sends what is sealed
+// in turn (Linux wg_packet_tx_worker()): the last core that the program is not on. Nothing where
+// one core does all, and for IPsec and MACsec.
+CoreWork* Network::tunnel_worker(std::size_t end) {
+  const experiments::Nic& nic = nic_at(processes_[end].nic);
+  const experiments::Cpu& cpu = experiment_.hosts[ends_[end].host].cpu;
+  if (nic.encapsulation.empty() || cpu.cores == 1 || cpu.ciphers.cores == 1) return nullptr;
+  const auto workers = [](const experiments::Encapsulation& layer) {
+    return cipher_of(layer) == experiments::Cipher::chacha20;
+  };
+  if (std::none_of(nic.encapsulation.begin(), nic.encapsulation.end(), workers)) return nullptr;
+  const std::uint32_t last =
+      first_core_[ends_[end].host] + static_cast<std::uint32_t>(cpu.cores) - 1;
+  return &cores_[processes_[end].core == last ? last - 1 : last];
+}
+
+// When a segment that its stack has made at `made` is sealed, if others do that.
+Time Network::sealed_by_worker(Time made, std::size_t end, const tcp::Segment& segment) {
+  CoreWork* worker = tunnel_worker(end);
+  if (worker == nullptr) return made;
+  return worker->core.append_program(made, tunnel_cost(*worker, end, Bytes(segment.length), 1));
+}
+
 // With segmentation offload what is sent in one go is one buffer for the stack.
 Time Network::sending_cost(CoreWork& core, const TcpEnd& end, const tcp::Segment& segment,
                            tcp::Sequence& merged_to) {
@@ -306,22 +331,25 @@ Time Network::sending_cost(CoreWork& core, const TcpEnd& end, const tcp::Segment
   const experiments::CpuCosts& cost = costs(core);
   const auto index = static_cast<std::size_t>(&end - ends_.data());
   const Process& process = processes_[index];
-  const Time sealed = tunnel_cost(core, index, Bytes(segment.length), 1);
+  const Time sealed =
+      tunnel_worker(index) ? Time{} : tunnel_cost(core, index, Bytes(segment.length), 1);
   if (segment.length == 0) {
     core.spend(Cause::ack, cost.ack_sent);
     return cost.ack_sent + sealed;
   }
+  // A stack that fills buffers for segmentation offload passes TCP and IP with one that its NIC
+  // cannot cut, cuts it up behind them and hands the driver frame after frame (Linux GSO).
+  const bool cut_late =
+      !nic_at(process.nic).offloads.tso && experiment_.hosts[end.host].stack.tso_autosize;
+  const Time cutting = cut_late ? cost.frame : Time{};
+  core.spend(Cause::frame, cutting);
   const std::uint64_t sequence = segment.sequence;
   const bool merged = sequence < merged_to && merged_to - sequence <= kLargest &&
                       sequence + segment.length <= merged_to;
-  if (merged) return sealed;
-  // A stack that fills buffers for segmentation offload hands a virtual interface without it one
-  // that has passed TCP and IP once, and cuts it up behind them (Linux GSO).
-  const bool cut_late =
-      nic_work_[process.nic].by_sender && experiment_.hosts[end.host].stack.tso_autosize;
+  if (merged) return cutting + sealed;
   if (nic_at(process.nic).offloads.tso || cut_late) merged_to = sequence + kLargest;
   core.spend(Cause::segment, cost.segment_sent);
-  return cost.segment_sent + sealed;
+  return cost.segment_sent + cutting + sealed;
 }
 
 }  // namespace linerate::models

@@ -2,23 +2,20 @@
 // and what both do takes time. A host without costs never comes here.
 #include <algorithm>
 
-#include "models/host/program_cores.hpp"
 #include "models/network/network.hpp"
+#include "models/nic/receive_hash.hpp"
 
 namespace linerate::models {
 
-namespace {
-
 // The first host of the machine that `host` is one of; itself if it has a machine of its own.
-std::uint32_t owner_of_cores(const std::vector<experiments::Host>& hosts, std::uint32_t host) {
+std::uint32_t Network::core_owner(std::uint32_t host) const {
+  const std::vector<experiments::Host>& hosts = experiment_.hosts;
   if (hosts[host].machine.empty()) return host;
   const auto first = std::find_if(hosts.begin(), hosts.end(), [&](const experiments::Host& other) {
     return other.machine == hosts[host].machine;
   });
   return static_cast<std::uint32_t>(first - hosts.begin());
 }
-
-}  // namespace
 
 // Programs of file transfers take time even where the kernel costs nothing.
 void Network::find_costly_hosts() {
@@ -29,8 +26,26 @@ void Network::find_costly_hosts() {
     for (const experiments::Test::Pair& pair : test->pairs)
       for (const int end : {pair.from_host, pair.to_host})
         for (std::uint32_t h = 0; h < hosts.size(); ++h)
-          if (owner_of_cores(hosts, h) == owner_of_cores(hosts, static_cast<std::uint32_t>(end)))
-            costly_[h] = true;
+          if (core_owner(h) == core_owner(static_cast<std::uint32_t>(end))) costly_[h] = true;
+  }
+}
+
+// The receive queues of NICs at hosts that cost something, so that each can have a core (RSS);
+// where all interrupts go to one core they are as one.
+void Network::spread_receive_queues() {
+  const auto nics = static_cast<std::uint32_t>(nics_.size());
+  for (std::uint32_t n = 0; n < nics; ++n) {
+    const NicPlace place = nic_places_[n];
+    const experiments::Host& host = experiment_.hosts[place.host];
+    const int queues = std::min(host.nics[place.nic].queues, host.cpu.cores);
+    if (!costly_[place.host] || host.cpu.interrupt_core || queues <= 1) continue;
+    more_queues_.resize(nics);
+    more_queues_[n] = {static_cast<std::uint32_t>(nics_.size()),
+                       static_cast<std::uint32_t>(queues - 1)};
+    for (int q = 1; q < queues; ++q) {
+      nics_.emplace_back(host.nics[place.nic]);
+      nic_places_.push_back(place);
+    }
   }
 }
 
@@ -40,7 +55,7 @@ void Network::build_cores() {
   processes_.resize(ends_.size());
   for (std::uint32_t h = 0; h < experiment_.hosts.size(); ++h) {
     const experiments::Host& host = experiment_.hosts[h];
-    const std::uint32_t owner = owner_of_cores(experiment_.hosts, h);
+    const std::uint32_t owner = core_owner(h);
     first_core_.push_back(owner < h ? first_core_[owner]
                                     : static_cast<std::uint32_t>(cores_.size()));
     if (!costly_[h]) continue;
@@ -50,17 +65,54 @@ void Network::build_cores() {
       for (std::uint32_t c = 0; c < cores; ++c) cores_[first_core_[h] + c].host = h;
     }
     for (std::uint32_t n = 0; n < host.nics.size(); ++n) {
-      const int core = host.cpu.interrupt_core.value_or(static_cast<int>(n % cores));
-      nic_work_[first_nic_[h] + n].core = first_core_[h] + static_cast<std::uint32_t>(core);
-      cores_[first_core_[h] + static_cast<std::uint32_t>(core)].interrupted = true;
+      const std::uint32_t nic = first_nic_[h] + n;
+      const auto first =
+          static_cast<std::uint32_t>(host.cpu.interrupt_core.value_or(static_cast<int>(n % cores)));
+      nic_work_[nic].core = first_core_[h] + first;
+      if (more_queues_.empty()) continue;
+      for (std::uint32_t q = 1; q <= more_queues_[nic].count; ++q)
+        nic_work_[receive_queue(nic, q)].core = first_core_[h] + (first + q) % cores;
     }
   }
   place_programs();
 }
 
+// Marks the cores that interrupts will come to: those of receive queues that flows hash to, and of
+// NICs with one queue.
+void Network::direct_interrupts() {
+  for (std::uint32_t index = 0; index < ends_.size(); ++index) {
+    if (!costly_[ends_[index].host]) continue;
+    const std::uint32_t queue =
+        receive_queue(nic_of_wire(routes_[ends_[index].route].wires.front()), receive_hash(index));
+    cores_[nic_work_[queue].core].interrupted = true;
+  }
+  for (std::uint32_t index = 0; index < datagram_flows_.size(); ++index) {
+    const DatagramFlow& flow = datagram_flows_[index];
+    if (!costly_[flow.to_host]) continue;
+    const std::uint32_t nic = nic_of_wire(routes_[flow.route].wires.back() ^ 1u);
+    cores_[nic_work_[receive_queue(nic, receive_hash(index))].core].interrupted = true;
+  }
+  for (std::uint32_t n = 0; n < nic_work_.size(); ++n)
+    if (nic_work_[n].on_core() &&
+        (more_queues_.empty() || (n < more_queues_.size() && more_queues_[n].count == 0)))
+      cores_[nic_work_[n].core].interrupted = true;
+}
+
+// The NIC that sends on a wire.
+std::uint32_t Network::nic_of_wire(std::uint32_t wire) const {
+  const experiments::PortRef& port = experiment_.links[wire / 2].ends[wire % 2];
+  return nic_index(port.node, port.port);
+}
+
 void Network::place_programs() {
+  direct_interrupts();
   std::vector<ProgramCores> placed;
-  for (const experiments::Host& host : experiment_.hosts) placed.emplace_back(host);
+  for (std::uint32_t h = 0; h < experiment_.hosts.size(); ++h) {
+    std::vector<bool> interrupted(static_cast<std::size_t>(experiment_.hosts[h].cpu.cores));
+    for (std::size_t c = 0; costly_[h] && c < interrupted.size(); ++c)
+      interrupted[c] = cores_[first_core_[h] + c].interrupted;
+    placed.emplace_back(interrupted);
+  }
   for (std::uint32_t index = 0; index < ends_.size(); ++index) {
     TcpEnd& end = ends_[index];
     const experiments::Host& host = experiment_.hosts[end.host];
@@ -68,7 +120,7 @@ void Network::place_programs() {
     end.on_core = true;
     const experiments::Test& test = *config_.tests[tcp_flows_[index / 2].test];
     Process& process = processes_[index];
-    const int next = placed[owner_of_cores(experiment_.hosts, end.host)].next();
+    const int next = placed[core_owner(end.host)].next();
     const int core = test.core.value_or(host.cpu.application_core.value_or(next));
     process.core = first_core_[end.host] + static_cast<std::uint32_t>(core);
     process.pinned = test.core || host.cpu.application_core;
@@ -77,13 +129,14 @@ void Network::place_programs() {
           std::make_unique<FileProgram>(index % 2 == 0 ? test.client : test.server, host,
                                         std::holds_alternative<StreamWriter>(end.application));
     if (test.cpu_quota) process.allowance = kQuotaPeriod.scaled(*test.cpu_quota);
-    const std::uint32_t wire = routes_[end.route].wires.front();
-    const experiments::PortRef& port = experiment_.links[wire / 2].ends[wire % 2];
-    process.nic = nic_index(port.node, port.port);
+    process.nic = nic_of_wire(routes_[end.route].wires.front());
     if (!is_virtual_pair(routes_[end.route])) continue;
-    nic_work_[process.nic].by_sender = true;
-    end.hands_over_whole = host.nics[static_cast<std::size_t>(port.port)].offloads.tso;
+    const std::size_t queues = more_queues_.empty() ? 1 : more_queues_[process.nic].count + 1;
+    for (std::size_t q = 0; q < queues; ++q)
+      nic_work_[receive_queue(process.nic, q)].by_sender = true;
+    end.hands_over_whole = nic_at(process.nic).offloads.tso;
   }
+  place_datagram_programs(placed);
 }
 
 std::span<const CoreWork> Network::cores(std::uint32_t host) const {
@@ -215,6 +268,9 @@ void Network::next_softirq(Time now, std::uint32_t index) {
   const Packet& packet = packets_.get(core.in_service);
   if (packet.kind == PacketKind::tcp)
     cost += tunnel_cost(core, packet.receiver, Bytes(packet.segment.length), packet.segment.frames);
+  else if (packet.kind != PacketKind::raw)
+    cost += datagram_tunnel(core, datagram_flows_[packet.receiver].programs.to_nic,
+                            datagram_flows_[packet.receiver]);
   const bool data = packet.segment.length > 0;
   const Time protocol = data ? costs(core).segment_received : costs(core).ack_received;
   core.spend(data ? Cause::segment : Cause::ack, protocol);
@@ -258,7 +314,10 @@ void Network::on_softirq(Time now, std::uint32_t index, std::uint64_t generation
 // A frame of this end has been handed to the device, which tells when it has gone if that costs.
 void Network::watch_completion(TcpEnd& end, std::uint32_t index) {
   const Process& process = processes_[index];
-  NicWork& work = nic_work_[process.nic];
+  // A transmit queue is that of the core that sends (XPS), and tells the core it belongs to.
+  const CoreWork& sender = cores_[process.core];
+  const std::uint32_t queue = receive_queue(process.nic, process.core - first_core_[sender.host]);
+  NicWork& work = nic_work_[queue];
   if (costs(cores_[work.core]).completion == Time{} || end.in_device.empty()) return;
   const Time departure =
       end.in_device.departure(static_cast<std::size_t>(end.in_device.frames() - 1));
@@ -267,8 +326,8 @@ void Network::watch_completion(TcpEnd& end, std::uint32_t index) {
   if (work.completion_due) return;
   work.completion_due = true;
   const Time delay = nic_at(process.nic).transmit_coalescing.delay;
-  engine_->schedule(nic_source(process.nic), later(departure + delay, engine_->now()),
-                    Kind::completion, process.nic);
+  engine_->schedule(nic_source(queue), later(departure + delay, engine_->now()), Kind::completion,
+                    queue);
 }
 
 void Network::on_completion(Time now, std::uint32_t index) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/network/network.hpp"
+#include "models/nic/receive_hash.hpp"
 
 namespace linerate::models {
 
@@ -15,15 +16,6 @@ using experiments::Nic;
 
 // A line of forwarding costs, as experiments::ForwardCosts counts it.
 constexpr std::uint32_t kCacheLine = 64;
-
-// Which of a NIC's receive queues a flow's frames come to: a hash that knows nothing of the order
-// in which flows were made, as that of receive-side scaling (finalizer of SplitMix64).
-std::uint64_t spread(const Packet& packet) {
-  std::uint64_t x = (std::uint64_t{packet.receiver} << 1 | 1u) * 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
 
 // Whether forwarding a frame takes a core any time.
 bool forwarding_costs(const Host& host) {
@@ -148,7 +140,7 @@ void Network::in_memory(Time now, std::uint32_t nic, PacketHandle handle) {
   const experiments::Nic& from =
       experiment_.hosts[nic_places_[nic].host].nics[nic_places_[nic].nic];
   const std::size_t queue = router.first_queue[nic_places_[nic].nic] +
-                            spread(packet) % static_cast<std::uint64_t>(from.queues);
+                            receive_hash(packet.receiver) % static_cast<std::uint64_t>(from.queues);
   const auto index = static_cast<std::uint32_t>(queue % router.cores.size());
   ForwardingCore& core = router.cores[index];
   switch (core.add(now, handle, forwarding_time(router, nic, packet), queue)) {

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "models/nic/receive_hash.hpp"
+
 namespace linerate::models {
 
 namespace {
@@ -30,11 +32,15 @@ inline void Network::hand_up(Time now, PacketHandle handle, const Packet& packet
     return heed_control(now, handle, packet);
   DatagramFlow& flow = datagram_flows_[packet.receiver];
   stations_[flow.to_host].receive(now);
+  last_progress_ = now;
+  if (flow.programs.receiver != DatagramPrograms::kFree) [[unlikely]] {
+    now = read_on_core(now, flow);
+    if (now == Time::never()) return packets_.release(handle, packet);
+  }
   flow.sink.receive(now, {.sent = packet.sent,
                           .ordinal = static_cast<std::int64_t>(packet.segment.sequence),
                           .payload = packet.segment.length,
                           .wire = packet.wire_bytes});
-  last_progress_ = now;
   packets_.release(handle, packet);
 }
 
@@ -76,7 +82,8 @@ std::int64_t Network::next_of_pattern(DatagramFlow& flow) {
   return flow.source.next(flow.pattern->due());
 }
 
-inline Drop Network::send_frame(Time now, std::uint32_t index, std::int64_t ordinal,
+// `ready`: when its sender has made the frame.
+inline Drop Network::send_frame(Time now, Time ready, std::uint32_t index, std::int64_t ordinal,
                                 std::uint32_t wire_bytes) {
   const DatagramFlow& flow = datagram_flows_[index];
   const auto frame = packets_.take();
@@ -92,21 +99,32 @@ inline Drop Network::send_frame(Time now, std::uint32_t index, std::int64_t ordi
   packet.segment.length = flow.payload;
   packet.segment.retransmission = false;
   packet.segment.ecn = tcp::Ecn::not_ect;
-  return transmit(now, hops_[flow.first_hop], frame, stations_[flow.from_host].transmit(now)).drop;
+  return transmit(now, hops_[flow.first_hop], frame, stations_[flow.from_host].transmit(ready))
+      .drop;
 }
 
 inline void Network::send_datagram(Time now, std::uint32_t index) {
   DatagramFlow& flow = datagram_flows_[index];
+  Time ready = now;
+  if (flow.programs.sender != DatagramPrograms::kFree) [[unlikely]] {
+    ready = made_on_core(now, index);
+    if (ready == Time::never()) return finish_source(flow);
+  }
   const std::int64_t ordinal = flow.pattern ? next_of_pattern(flow) : flow.source.next();
   const Drop drop = flow.kind == PacketKind::fragment
-                        ? send_fragments(now, index, ordinal)
-                        : send_frame(now, index, ordinal, flow.wire_bytes);
+                        ? send_fragments(now, ready, index, ordinal)
+                        : send_frame(now, ready, index, ordinal, flow.wire_bytes);
   if (drop == Drop::queue) ++flow.refused;
   const Time due = flow.source.due();
   if (due != Time::never())
     engine_->schedule(datagram_source(index), std::max(due, now), Kind::due, index);
-  else if (!config_.tests[flow.test]->background)
-    --unfinished_;
+  else
+    finish_source(flow);
+}
+
+// A flow that has no more to send is one less to wait for.
+void Network::finish_source(const DatagramFlow& flow) {
+  if (flow.source.due() == Time::never() && !config_.tests[flow.test]->background) --unfinished_;
 }
 
 inline void Network::dispatch(const sim::Event& event) {
@@ -237,6 +255,8 @@ void Network::enqueue(Time now, std::uint32_t nic_index, PacketHandle handle) {
   // The MAC deals with control frames itself.
   if (const Packet& packet = packets_.get(handle); packet.kind >= PacketKind::pause) [[unlikely]]
     return heed_control(now, handle, packet);
+  if (!more_queues_.empty())
+    nic_index = receive_queue(nic_index, receive_hash(packets_.get(handle).receiver));
   ReceiveQueue& nic = nics_[nic_index];
   switch (nic.add(now, handle)) {
     case ReceiveQueue::Step::wait:
@@ -434,7 +454,7 @@ Time Network::serve_on_core(Time now, TcpEnd& end, std::uint32_t index, Time fro
     std::vector<tcp::Segment>& output = end.endpoint.output();
     for (std::size_t i = 0; i < output.size();) {
       leaves += sending_cost(core, end, output[i], merged_to);
-      stations_[end.host].cpu.set_free_at(leaves);
+      stations_[end.host].cpu.set_free_at(sealed_by_worker(leaves, index, output[i]));
       if (end.hands_over_whole) {
         i += emit_whole(now, end, index ^ 1u, i);
         merged_to = 0;

@@ -17,6 +17,7 @@
 #include "models/host/forwarder.hpp"
 #include "models/host/host_bus.hpp"
 #include "models/host/host_work.hpp"
+#include "models/host/program_cores.hpp"
 #include "models/host/station.hpp"
 #include "models/link/collision_domain.hpp"
 #include "models/link/wire.hpp"
@@ -85,7 +86,11 @@ class Network {
   const std::vector<Sample>& samples(std::uint32_t test) const { return samples_[test]; }
   /// Frames a NIC lost because no descriptor was free.
   std::int64_t receive_drops(std::uint32_t nic) const {
-    return nics_[nic].drops() + forward_drops_[nic].ring;
+    std::int64_t drops = nics_[nic].drops() + forward_drops_[nic].ring;
+    if (nic < more_queues_.size())
+      for (std::uint32_t q = 0; q < more_queues_[nic].count; ++q)
+        drops += nics_[more_queues_[nic].first + q].drops();
+    return drops;
   }
   /// Frames lost behind the interrupt that announced them.
   std::int64_t backlog_drops(std::uint32_t nic) const { return forward_drops_[nic].backlog; }
@@ -201,6 +206,11 @@ class Network {
   /// Which NIC of which host.
   struct NicPlace {
     std::uint32_t host = 0, nic = 0;
+  };
+
+  /// The receive queues of a NIC beside its first, among `nics_`.
+  struct MoreQueues {
+    std::uint32_t first = 0, count = 0;
   };
 
   /// The flows of one test stand together: [first, end) of either kind.
@@ -345,7 +355,24 @@ class Network {
   // Hosts that cost something (host_work.cpp).
   void find_costly_hosts();
   void build_cores();
+  void spread_receive_queues();
+  void direct_interrupts();
+  std::uint32_t nic_of_wire(std::uint32_t wire) const;
+  void place_datagram_programs(std::vector<ProgramCores>& placed);
+  Time datagram_call(CoreWork& core, std::uint32_t nic, Bytes payload, bool sends);
+  Time datagram_tunnel(CoreWork& core, std::uint32_t nic, const DatagramFlow& flow);
+  void finish_source(const DatagramFlow& flow);
+  Time made_on_core(Time now, std::uint32_t flow);
+  Time read_on_core(Time now, DatagramFlow& flow);
+  /// The first host of the machine that `host` is one of.
+  std::uint32_t core_owner(std::uint32_t host) const;
   void place_programs();
+  /// The receive queue of a NIC that comes of this number when all are counted round.
+  std::uint32_t receive_queue(std::uint32_t nic, std::uint64_t number) const {
+    const MoreQueues more = nic < more_queues_.size() ? more_queues_[nic] : MoreQueues{};
+    const std::uint64_t queue = more.count == 0 ? 0 : number % (more.count + 1);
+    return queue == 0 ? nic : more.first + static_cast<std::uint32_t>(queue) - 1;
+  }
   std::uint32_t host_core_source(std::uint32_t core) const { return host_core_base_ + core; }
   bool on_core(std::uint32_t nic) const { return !nic_work_.empty() && nic_work_[nic].on_core(); }
   const experiments::CpuCosts& costs(const CoreWork& core) const {
@@ -388,6 +415,8 @@ class Network {
   Time call_cost(CoreWork& core, const TcpEnd& end, std::int64_t calls, Bytes copied, bool written);
   Time serve_on_core(Time now, TcpEnd& end, std::uint32_t index, Time from);
   std::uint32_t core_to_wake_on(Time now, const Process& process) const;
+  CoreWork* tunnel_worker(std::size_t end);
+  Time sealed_by_worker(Time made, std::size_t end, const tcp::Segment& segment);
   Time tunnel_cost(CoreWork& core, std::size_t end, Bytes payload, std::int64_t packets);
   Time sending_cost(CoreWork& core, const TcpEnd& end, const tcp::Segment& segment,
                     tcp::Sequence& merged_to);
@@ -412,9 +441,9 @@ class Network {
   void check_finished(std::uint32_t end);
 
   [[gnu::always_inline]] void send_datagram(Time now, std::uint32_t flow);
-  [[gnu::always_inline]] Drop send_frame(Time now, std::uint32_t flow, std::int64_t ordinal,
-                                         std::uint32_t wire_bytes);
-  Drop send_fragments(Time now, std::uint32_t flow, std::int64_t ordinal);
+  [[gnu::always_inline]] Drop send_frame(Time now, Time ready, std::uint32_t flow,
+                                         std::int64_t ordinal, std::uint32_t wire_bytes);
+  Drop send_fragments(Time now, Time ready, std::uint32_t flow, std::int64_t ordinal);
   std::int64_t next_of_pattern(DatagramFlow& flow);
   void open_barrier(Time now, std::uint32_t test);
   void take_sample(Time now, std::uint32_t test);
@@ -425,9 +454,10 @@ class Network {
   std::vector<SwitchState> switches_;
   std::vector<HostStations> stations_;
   std::vector<std::uint32_t> first_nic_;
-  std::vector<ReceiveQueue> nics_;
-  std::vector<NicPlace> nic_places_;
-  std::vector<std::unique_ptr<HostBus>> buses_;           // by host; null without one
+  std::vector<ReceiveQueue> nics_;               // their first receive queues, then all others
+  std::vector<MoreQueues> more_queues_;          // by NIC, if any has more than one
+  std::vector<NicPlace> nic_places_;             // by receive queue
+  std::vector<std::unique_ptr<HostBus>> buses_;  // by host; null without one
   std::vector<std::unique_ptr<ReceiveDma>> receive_dma_;  // by NIC; null without a bus
   std::vector<ForwardDrops> forward_drops_;               // by NIC
   std::vector<Router> routers_;                           // by host
@@ -435,8 +465,8 @@ class Network {
   std::vector<bool> costly_;                              // by host: its cores are modelled
   std::vector<CoreWork> cores_;                           // of all hosts that cost something
   std::vector<std::uint32_t> first_core_;                 // by host, if any costs something
-  std::vector<NicWork> nic_work_;                         // by NIC, if any host costs something
-  std::vector<Process> processes_;                        // by TCP end, if any host costs something
+  std::vector<NicWork> nic_work_;   // by receive queue, if any host costs something
+  std::vector<Process> processes_;  // by TCP end, if any host costs something
   std::vector<Wire> wires_;
   std::vector<Junction> junctions_;                 // by wire
   std::vector<std::unique_ptr<EgressPort>> ports_;  // by wire, of those that decide late

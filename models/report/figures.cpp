@@ -382,6 +382,16 @@ std::map<std::string, experiments::HostUse> hosts_of(const Subject& s) {
       }
     }
   }
+  for (const DatagramFlow& flow : s.network.datagram_flows()) {
+    if (flow.test != s.index) continue;
+    const auto use = [&](std::uint32_t host) -> std::map<std::string, double>& {
+      return hosts[s.experiment.hosts[host].name].figures;
+    };
+    if (flow.programs.sender != DatagramPrograms::kFree)
+      use(flow.from_host)["datagrams_sent"] += static_cast<double>(flow.source.sent());
+    if (flow.programs.receiver != DatagramPrograms::kFree)
+      use(flow.to_host)["datagrams_read"] += static_cast<double>(flow.sink.received());
+  }
   add_cores(s, hosts);
   return hosts;
 }

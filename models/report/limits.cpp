@@ -231,29 +231,36 @@ void add_hosts(const Subject& s, std::vector<Limit>& limits) {
 }
 
 // Every core of the hosts at the test's ends that did anything.
+void add_cores_of_host(const Subject& s, std::uint32_t host, double span,
+                       std::vector<Limit>& limits) {
+  std::size_t number = 0;
+  for (const CoreWork& core : s.network.cores(host)) {
+    const std::string name = fmt::format("{} core {}", s.experiment.hosts[host].name, number++);
+    if (core.core.busy() == Time{}) continue;
+    const auto share = [&](Time busy) { return 100 * busy.seconds() / span; };
+    limits.push_back(
+        make_limit(s, "cpu " + name, core.core.busy().seconds() / span,
+                   fmt::format("{:.1f} % interrupts, {:.1f} % softirq, {:.1f} % programs",
+                               share(core.core.interrupt_busy()), share(core.core.softirq_busy()),
+                               share(core.core.process_busy())),
+                   fmt::format("hosts.{}.cpu.costs", s.experiment.hosts[host].name)));
+  }
+}
+
 void add_cores_of_ends(const Subject& s, std::vector<Limit>& limits) {
   const double span = active_span(s).span().seconds();
+  if (span <= 0) return;
   std::vector<bool> seen(s.experiment.hosts.size());
-  for (const TcpFlow& flow : s.network.tcp_flows()) {
-    if (flow.test != s.index || span <= 0) continue;
-    for (const std::uint32_t index : {flow.client, flow.server}) {
-      const std::uint32_t host = s.network.end(index).host;
-      if (seen[host]) continue;
-      seen[host] = true;
-      std::size_t number = 0;
-      for (const CoreWork& core : s.network.cores(host)) {
-        const std::string name = fmt::format("{} core {}", s.experiment.hosts[host].name, number++);
-        if (core.core.busy() == Time{}) continue;
-        const auto share = [&](Time busy) { return 100 * busy.seconds() / span; };
-        limits.push_back(make_limit(
-            s, "cpu " + name, core.core.busy().seconds() / span,
-            fmt::format("{:.1f} % interrupts, {:.1f} % softirq, {:.1f} % programs",
-                        share(core.core.interrupt_busy()), share(core.core.softirq_busy()),
-                        share(core.core.process_busy())),
-            fmt::format("hosts.{}.cpu.costs", s.experiment.hosts[host].name)));
-      }
-    }
-  }
+  const auto add = [&](std::uint32_t host) {
+    if (!seen[host]) add_cores_of_host(s, host, span, limits);
+    seen[host] = true;
+  };
+  for (const TcpFlow& flow : s.network.tcp_flows())
+    if (flow.test == s.index)
+      for (const std::uint32_t index : {flow.client, flow.server}) add(s.network.end(index).host);
+  for (const DatagramFlow& flow : s.network.datagram_flows())
+    if (flow.test == s.index)
+      for (const std::uint32_t host : {flow.from_host, flow.to_host}) add(host);
 }
 
 struct Sender {

@@ -59,10 +59,14 @@ experiments::PortCounters counters_of(const Subject& s, std::uint32_t index) {
 void add_receive_drops(const Network& network, std::uint32_t nic,
                        experiments::PortCounters& counters) {
   const ReceiveDma* dma = network.receive_dma(nic);
+  std::int64_t unread = 0;
+  for (const DatagramFlow& flow : network.datagram_flows())
+    if (flow.programs.to_nic == nic) unread += flow.programs.lost;
   const std::pair<const char*, std::int64_t> losses[] = {
       {"receive-ring", network.receive_drops(nic)},
       {"receive-fifo", dma == nullptr ? 0 : dma->drops()},
-      {"forwarding-backlog", network.backlog_drops(nic)}};
+      {"forwarding-backlog", network.backlog_drops(nic)},
+      {"socket-buffer", unread}};
   for (const auto& [cause, lost] : losses)
     if (lost > 0) counters.drops[cause] = lost;
 }

@@ -86,13 +86,9 @@ TEST_CASE("idle states stand from the shallowest to the deepest") {
 }
 
 TEST_CASE("programs begin off the cores that interrupts go to while there are others") {
-  experiments::Host host;
-  host.cpu.cores = 4;
-  host.nics.resize(2);
-  models::ProgramCores cores(host);
+  models::ProgramCores cores({true, true, false, false});
   CHECK(std::vector{cores.next(), cores.next(), cores.next()} == std::vector{2, 3, 2});
-  host.cpu.cores = 2;
-  models::ProgramCores all(host);
+  models::ProgramCores all({true, true});
   CHECK(std::vector{all.next(), all.next(), all.next()} == std::vector{1, 0, 1});
 }
 
