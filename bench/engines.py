@@ -1,18 +1,23 @@
 #!/usr/bin/env python3
-"""The traffic engines of `measure` against iperf3, nuttcp and trafgen, taken in turn.
+"""The traffic engines of `measure` against iperf3, nuttcp, trafgen and DPDK testpmd, taken in turn.
 
 Every program sends over a virtual Ethernet pair of its own between two network namespaces, both ends
 on one core, at one priority; the order turns from round to round. Prints medians and ratios.
 
+Beside its own size of reads (128 KiB) linerate runs with reads of the size of the writes, which is what
+iperf3 and nuttcp always do, and of 512 KiB: each call that reads may answer with a window update.
+
   bench/engines.py [--linerate build/linerate] [--rounds 7] [--seconds 0.5] [--only tcp|frames]
 
-Needs root, and of Debian: iperf3 nuttcp netsniff-ng. What is missing is said and left out.
+Needs root, and of Debian: iperf3 nuttcp netsniff-ng dpdk-dev librte-net-af-packet23 librte-net-af-xdp23.
+What is missing is said and left out.
 """
 import argparse
 import json
 import os
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
@@ -21,6 +26,8 @@ import time
 
 SIZES = [64, 512, 1448, 8192, 65536, 131072]
 FRAMES = [64, 1518]
+# Names in the tables and the program that each needs.
+PROGRAMS = {"iperf3": "iperf3", "nuttcp": "nuttcp", "trafgen": "trafgen", "testpmd": "dpdk-testpmd"}
 NEAR, FAR = f"lrbench{os.getpid()}a", f"lrbench{os.getpid()}b"
 
 EXPERIMENT = """schema_version: 1
@@ -81,10 +88,18 @@ def linerate(options, test):
     return {name: figure["median"] for name, figure in figures.items()}
 
 
-def tcp_linerate(options, size):
-    test = (f"{{name: t, type: tcp-stream, from: a, to: b, write: {size}B, congestion: reno, "
+def tcp_linerate(options, size, read=131072):
+    test = (f"{{name: t, type: tcp-stream, from: a, to: b, write: {size}B, read: {read}B, congestion: reno, "
             f"cpu: {{core: 0}}, duration: {options.seconds}s, repeats: 1}}")
     return linerate(options, test)["goodput"]
+
+
+def tcp_linerate_alike(options, size):
+    return tcp_linerate(options, size, size)
+
+
+def tcp_linerate_large(options, size):
+    return tcp_linerate(options, size, 524288)
 
 
 def beside(server, client):
@@ -130,9 +145,64 @@ def frames_trafgen(options, size):
     return count / (int(seconds) + int(micro) * 1e-6)
 
 
+def arrived():
+    return int(run(inside(FAR, ["cat", "/sys/class/net/v1/statistics/rx_packets"])))
+
+
+def frames_testpmd(options, size, device):
+    """Frames a second that reach the other end while testpmd sends as fast as it can."""
+    sink = alike(inside(FAR, ["netsniff-ng", "--in", "v1", "--out", "/dev/null", "--silent"]))
+    # No hugepages and no PCI are asked for; sizes are without the FCS.
+    source = alike(inside(NEAR, [
+        "timeout", "-s", "INT", str(round(options.seconds) + 20), "dpdk-testpmd", "--no-huge", "-m", "256", "--no-pci",
+        "--no-telemetry", "--no-shconf", "-l", "0,1", f"--vdev={device},iface=v0", "--", "--forward-mode=txonly",
+        f"--txpkts={size - 4}", "--total-num-mbufs=4096", "--no-mlockall", "--stats-period", "1"]))
+    receiver = subprocess.Popen(sink, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    sender = subprocess.Popen(source, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True)
+    try:
+        started = time.monotonic()
+        before = arrived()
+        while arrived() < before + 10_000:
+            if sender.poll() is not None or time.monotonic() > started + 15:
+                sys.exit(f"dpdk-testpmd with {device} sends nothing: {sender.stderr.read()[-2000:]}")
+            time.sleep(0.1)
+        time.sleep(0.3)
+        first, begin = arrived(), time.monotonic()
+        time.sleep(options.seconds)
+        last, end = arrived(), time.monotonic()
+        return (last - first) / (end - begin)
+    finally:
+        for process in (sender, receiver):
+            end_group(process)
+
+
+def end_group(process):
+    """Ends what `setsid` runs: only its own children, by their numbers."""
+    children = subprocess.run(["ps", "-o", "pid=", "--ppid", str(process.pid)], capture_output=True, text=True)
+    for number in [*children.stdout.split(), str(process.pid)]:
+        try:
+            os.kill(int(number), signal.SIGINT)
+        except ProcessLookupError:
+            pass
+    try:
+        process.wait(timeout=5)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def testpmd_packet(options, size):
+    return frames_testpmd(options, size, "net_af_packet0,qdisc_bypass=1")
+
+
+def testpmd_xdp(options, size):
+    return frames_testpmd(options, size, "net_af_xdp0")
+
+
 def compare(options, what, sizes, programs):
     programs = {name: call for name, call in programs.items()
-                if shutil.which(name) or name == "linerate"}
+                if shutil.which(PROGRAMS.get(name.split()[0], "sh"))}
     print(f"{what}: median of {options.rounds} rounds [least .. most], and linerate over each")
     for size in sizes:
         values = {name: [] for name in programs}
@@ -145,9 +215,10 @@ def compare(options, what, sizes, programs):
         for name, list_ in values.items():
             middle = statistics.median(list_)
             cells.append(f"{name} {middle / scale:.3f} {unit} [{min(list_) / scale:.3f} .. {max(list_) / scale:.3f}]")
-            if name != "linerate":
-                ratio = statistics.median(a / b for a, b in zip(values["linerate"], list_))
-                cells.append(f"ratio {ratio:.2f}")
+            if not name.startswith("linerate"):
+                ratios = [statistics.median(a / b for a, b in zip(ours, list_))
+                          for our_name, ours in values.items() if our_name.startswith("linerate")]
+                cells.append("ratio " + ", ".join(f"{ratio:.2f}" for ratio in ratios))
         print("  ".join(cells), flush=True)
 
 
@@ -161,16 +232,21 @@ def main():
     options = parser.parse_args()
     if os.geteuid() != 0:
         sys.exit("bench/engines.py: needs root to make network namespaces")
-    for name, package in (("iperf3", "iperf3"), ("nuttcp", "nuttcp"), ("trafgen", "netsniff-ng")):
+    for name, package in (("iperf3", "iperf3"), ("nuttcp", "nuttcp"), ("trafgen", "netsniff-ng"),
+                          ("dpdk-testpmd", "dpdk-dev librte-net-af-packet23 librte-net-af-xdp23")):
         if not shutil.which(name):
             print(f"{name} is left out: apt-get install {package}", file=sys.stderr)
     try:
         make_pair()
         if options.only != "frames":
             compare(options, "tcp", options.sizes,
-                    {"linerate": tcp_linerate, "iperf3": tcp_iperf3, "nuttcp": tcp_nuttcp})
+                    {"linerate": tcp_linerate, "linerate (reads as writes)": tcp_linerate_alike,
+                     "linerate (reads of 512 KiB)": tcp_linerate_large,
+                     "iperf3": tcp_iperf3, "nuttcp": tcp_nuttcp})
         if options.only != "tcp":
-            compare(options, "frames", FRAMES, {"linerate": frames_linerate, "trafgen": frames_trafgen})
+            compare(options, "frames", FRAMES,
+                    {"linerate": frames_linerate, "trafgen": frames_trafgen,
+                     "testpmd af_packet": testpmd_packet, "testpmd af_xdp": testpmd_xdp})
     finally:
         remove_pair()
 
