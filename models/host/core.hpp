@@ -38,11 +38,15 @@ class Core {
 
   /// Begins softirq work of length `work`, of which there is one piece at a time.
   void begin_softirq(Time now, Time work) {
+    if (now > softirq_end_) softirq_since_ = now;
     softirq_.begin(later(now, handlers_free_), work);
     hold_programs(now, work);
+    // What programs do meanwhile.
+    if (program_end_ > now && now - softirq_since_ >= kSoftirqAlone) softirq_.hold(now, work);
   }
   void finish_softirq(Time now) {
     softirq_.finish(now);
+    softirq_end_ = now;
     last_end_ = now;
   }
   /// Runs softirq work of length `work` that nobody waits for, as soon as handlers allow.
@@ -124,6 +128,11 @@ class Core {
     process_.hold(now, cost);
     if (program_end_ > now) program_end_ += cost;
   }
+
+  // Softirq work that has gone on for 2 ms goes on in a thread (ksoftirqd), which takes turns with
+  // programs (Linux __do_softirq(), MAX_SOFTIRQ_TIME).
+  static constexpr Time kSoftirqAlone = Time::milliseconds(2);
+  Time softirq_since_{}, softirq_end_{};
 
   Time handlers_free_{}, handlers_busy_{};
   Time program_end_{}, program_work_{};  ///< of programs without events

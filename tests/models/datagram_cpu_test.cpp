@@ -62,6 +62,13 @@ TEST_CASE("a reader that is slower than its stack loses datagrams at its socket"
   CHECK(figure(one, "frame_rate") == Approx(0.5 / 3e-6).epsilon(0.03));
 }
 
+TEST_CASE("a core that softirq work would fill shares it with the reader (ksoftirqd)") {
+  // 500,000/s of 3 us each are more than a core has; each side gets half of it.
+  const std::string costs = "costs: {call: 2us, segment_received: 3us, read_copy: 1GB/s}";
+  const Result flood = run_pair(kFree, costing("cores: 1, " + costs), kLoad);
+  CHECK(figure(flood, "frame_rate") == Approx(0.5 / 3e-6).epsilon(0.05));
+}
+
 TEST_CASE("each receive queue has a core: flows spread over them, one flow does not") {
   // A segment takes 6 us of softirq.
   const std::string cpu = "cores: 4, costs: {segment_received: 6us}";

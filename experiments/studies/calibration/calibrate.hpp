@@ -54,6 +54,8 @@ struct CalibrationCell {
   std::string test, figure, unit, block;
   CellUse use = CellUse::fit;
   double reference = 0;
+  /// How far the farthest repeat lies from the median, as a share of it; absent without repeats.
+  std::optional<double> noise{};
   double error = 0;         ///< standard error of the reference; a share where `logarithmic`
   bool assumed = false;     ///< nothing says the error: 1 % of the value was taken
   bool logarithmic = true;  ///< fitted by the logarithm of the ratio, else by the difference

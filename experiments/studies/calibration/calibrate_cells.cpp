@@ -13,6 +13,15 @@ namespace linerate::experiments {
 
 namespace {
 
+std::optional<double> farthest_repeat(const Figure& figure) {
+  const double median = figure.median();
+  if (figure.samples.size() < 2 || median == 0) return std::nullopt;
+  double farthest = 0;
+  for (const double sample : figure.samples)
+    farthest = std::max(farthest, std::abs(sample / median - 1));
+  return farthest;
+}
+
 /// Oscillators of NICs and hosts may differ by 100 ppm each way (IEEE 802.3): no rate or time is
 /// known better than this.
 constexpr double kFloor = 2e-4;
@@ -146,6 +155,7 @@ void add_cells(const CalibrationData& set, std::size_t index, const CalibrationO
       cell.figure = name;
       cell.unit = figure.unit;
       cell.reference = figure.median();
+      cell.noise = farthest_repeat(figure);
       cell.logarithmic = is_ratio(figure.unit, name) && cell.reference > 0;
       cell.use = use_of(cell, test, options);
       if (!options.block.empty()) cell.block = note_of(test, options.block);

@@ -82,8 +82,8 @@ std::string error_text(const std::optional<double>& error) {
 /// `own` is what predicted. Columns that no cell has are left out.
 std::string cells_table(const std::vector<CalibrationCell>& cells, CellUse use,
                         const std::string& own, const std::string& title, bool colour) {
-  Grid grid({"figure", ">data", ">" + own, ">error", ">left out", ">block out", ">wire", ">bytes",
-             ">mean", ">model 95 %"});
+  Grid grid({"figure", ">data", ">noise", ">" + own, ">error", ">left out", ">block out", ">wire",
+             ">bytes", ">mean", ">model 95 %"});
   for (const CalibrationCell& cell : cells) {
     if (cell.use != use) continue;
     std::string width;
@@ -93,6 +93,7 @@ std::string cells_table(const std::vector<CalibrationCell>& cells, CellUse use,
     const bool off = cell.deviation && std::abs(*cell.deviation) > 0.15;
     grid.add({{cell.path()},
               {format_quantity(cell.reference, cell.unit)},
+              {cell.noise ? fmt::format("{:.1f} %", 100 * *cell.noise) : ""},
               {cell.deviation ? format_quantity(cell.predicted, cell.unit) : ""},
               {error_text(cell.deviation), off ? Paint::bad : Paint::bold},
               {error_text(cell.left_out)},
@@ -172,6 +173,7 @@ Json write(const CalibrationCell& cell, const std::vector<std::string>& sources)
   json["use"] = name_of(cell.use);
   if (!cell.block.empty()) json["block"] = cell.block;
   json["reference"] = number(cell.reference);
+  put(json, "noise", cell.noise);
   json["reference_error"] = number(cell.error);
   json["scale"] = cell.logarithmic ? "logarithmic" : "linear";
   if (cell.assumed) json["error_assumed"] = true;
