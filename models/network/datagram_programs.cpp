@@ -1,5 +1,6 @@
 // Programs that send and receive datagrams on hosts whose cores cost something. Each does one thing
 // over and over, so it needs no event: its work is appended to what its core's programs have to do.
+// And what any source of datagrams does next.
 #include "models/network/network.hpp"
 
 namespace linerate::models {
@@ -121,6 +122,19 @@ Time Network::read_on_core(Time now, DatagramFlow& flow) {
   const Time read = core.core.append_program(now, work);
   programs.unread.push_back(core.core.program_given());
   return read;
+}
+
+// Sizes the frame to send now; returns its ordinal.
+std::int64_t Network::next_of_pattern(DatagramFlow& flow) {
+  const DatagramPattern::Frame frame = flow.pattern->next();
+  flow.payload = frame.payload;
+  flow.wire_bytes = frame.wire;
+  return flow.source.next(flow.pattern->due());
+}
+
+// A flow that has no more to send is one less to wait for.
+void Network::finish_source(const DatagramFlow& flow) {
+  if (flow.source.due() == Time::never() && !config_.tests[flow.test]->background) --unfinished_;
 }
 
 }  // namespace linerate::models

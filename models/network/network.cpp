@@ -74,14 +74,6 @@ inline void Network::arrive(Time now, std::uint32_t index, PacketHandle handle, 
   transmit(now, next, {handle, packet}, ready);
 }
 
-// Sizes the frame to send now; returns its ordinal.
-std::int64_t Network::next_of_pattern(DatagramFlow& flow) {
-  const DatagramPattern::Frame frame = flow.pattern->next();
-  flow.payload = frame.payload;
-  flow.wire_bytes = frame.wire;
-  return flow.source.next(flow.pattern->due());
-}
-
 // `ready`: when its sender has made the frame.
 inline Drop Network::send_frame(Time now, Time ready, std::uint32_t index, std::int64_t ordinal,
                                 std::uint32_t wire_bytes) {
@@ -120,11 +112,6 @@ inline void Network::send_datagram(Time now, std::uint32_t index) {
     engine_->schedule(datagram_source(index), std::max(due, now), Kind::due, index);
   else
     finish_source(flow);
-}
-
-// A flow that has no more to send is one less to wait for.
-void Network::finish_source(const DatagramFlow& flow) {
-  if (flow.source.due() == Time::never() && !config_.tests[flow.test]->background) --unfinished_;
 }
 
 inline void Network::dispatch(const sim::Event& event) {
