@@ -6,9 +6,11 @@
 #include <map>
 #include <set>
 #include <type_traits>
+#include <utility>
 
 #include "experiments/definition/media.hpp"
 #include "experiments/definition/shared_medium.hpp"
+#include "experiments/definition/topology.hpp"
 #include "realnet/lab_vlans.hpp"
 #include "realnet/lab_wires.hpp"
 
@@ -322,6 +324,27 @@ void list_path_effects(const Experiment& experiment, const Link& link, bool netn
   }
 }
 
+// Whether the link goes down and a test that may cross it has another way.
+bool moves_flows(const Experiment& experiment, int link) {
+  const auto& events = experiment.events;
+  if (std::none_of(events.begin(), events.end(), [&](const auto& e) {
+        return e.link == link && e.action == experiments::LinkAction::down;
+      }))
+    return false;
+  const experiments::Topology whole(experiment), rest(experiment, {link});
+  const auto has_another_way = [&](const experiments::Test::Pair& pair) {
+    const auto way = [&](const experiments::Topology& topology) {
+      return std::pair(
+          topology.path(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic),
+          topology.path_count(pair.from_host, pair.from_nic, pair.to_host, pair.to_nic));
+    };
+    return rest.reaches(pair) && way(whole) != way(rest);
+  };
+  return std::any_of(experiment.tests.begin(), experiment.tests.end(), [&](const auto& test) {
+    return std::any_of(test.pairs.begin(), test.pairs.end(), has_another_way);
+  });
+}
+
 void list_events(const Experiment& experiment, int link, bool netns, ElementList& list) {
   const auto& events = experiment.events;
   if (std::none_of(events.begin(), events.end(), [&](const auto& e) { return e.link == link; }))
@@ -330,6 +353,8 @@ void list_events(const Experiment& experiment, int link, bool netns, ElementList
     list.realised("events",
                   "user-space wire: from the microsecond on; while it is down, a host's own queue "
                   "drains into it and is lost");
+    if (moves_flows(experiment, link))
+      list.ignored("reroute", "no routing protocol runs: flows keep their link", true);
   } else {
     list.ignored("events", "nothing happens to the loopback device while tests run", true);
   }

@@ -26,6 +26,10 @@ class EventBuilder {
     value("loss", LinkAction::loss, spec_.loss, event.loss, "5%");
     value("rate", LinkAction::rate, spec_.rate, event.rate, "10Mbit/s");
     value("delay", LinkAction::delay, spec_.delay, event.delay, "20ms");
+    if (spec_.reroute) event.reroute = *spec_.reroute;
+    if (spec_.reroute && spec_.action != LinkAction::down && spec_.action != LinkAction::up)
+      error("reroute", fmt::format("action {} moves no flows", word_of(spec_.action)),
+            "remove it, or write `action: down`");
     if (spec_.action == LinkAction::up && spec_.lasts)
       error("for", "a link that goes up stays so", "write the time it is down: action down");
     if (event.link >= 0 &&

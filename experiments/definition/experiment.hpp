@@ -309,6 +309,9 @@ struct LinkEvent {
   double loss = 0;                ///< action `loss`: probability per frame
   BitRate rate;                   ///< action `rate`
   Time delay{};                   ///< action `delay`: in place of the link's own
+  /// Actions `down`, `up`: how long until whoever chooses a flow's way knows of it. By default what
+  /// Linux' bonding driver takes at most (miimon, 100 ms).
+  Time reroute = Time::milliseconds(100);
   bool operator==(const LinkEvent&) const = default;
 };
 

@@ -211,6 +211,8 @@ void describe(V& v, LinkEventSpec& s) {
   v("loss", s.loss, "of action loss: probability of losing a frame", kProbability);
   v("rate", s.rate, "of action rate", kAtLeastOne);
   v("delay", s.delay, "of action delay: one way, in place of the link's own");
+  v("reroute", s.reroute,
+    "of action down or up: flows take another way (back) so long after it; default 100ms");
 }
 
 template <class V>

@@ -287,6 +287,27 @@ void fabric_oversubscribed(Lint& lint, const Switch& device, const LinkedPorts& 
               "expect loss of short frames at line rate");
 }
 
+// A link goes down, and what passes it has no other way.
+void down_without_another_way(Lint& lint) {
+  const Experiment& e = lint.experiment();
+  for (const LinkEvent& event : e.events) {
+    if (event.action != LinkAction::down) continue;
+    const Topology rest(e, {event.link});
+    for (const Test& test : e.tests) {
+      const auto stuck = std::find_if(test.pairs.begin(), test.pairs.end(),
+                                      [&](const auto& pair) { return !rest.reaches(pair); });
+      if (stuck == test.pairs.end()) continue;
+      const Link& link = e.links[static_cast<std::size_t>(event.link)];
+      lint.warn(
+          "links." + link.name,
+          fmt::format("it goes down, and there is no other way from {} to {}: test {} waits "
+                      "until it is up",
+                      lint.host(stuck->from_host).name, lint.host(stuck->to_host).name, test.name),
+          "add a parallel link or path, unless that is what you want to see");
+    }
+  }
+}
+
 }  // namespace
 
 void lint_devices(Lint& lint) {
@@ -299,6 +320,7 @@ void lint_devices(Lint& lint) {
   transmit_underruns(lint);
   interrupt_later_than_ring(lint);
   segmentation_without_checksum(lint);
+  down_without_another_way(lint);
   const std::vector<LinkedPorts> ports = linked_ports(lint);
   for (std::size_t s = 0; s < ports.size(); ++s) {
     const Switch& device = lint.experiment().switches[s];

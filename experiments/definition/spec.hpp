@@ -140,6 +140,7 @@ struct LinkEventSpec {
   std::optional<double> loss;
   std::optional<BitRate> rate;
   std::optional<Time> delay;
+  std::optional<Time> reroute;
 };
 
 enum class TopologyType { star, dumbbell, leaf_spine, fat_tree };

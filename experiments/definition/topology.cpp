@@ -5,6 +5,7 @@
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/breadth_first_search.hpp>
 #include <boost/pending/queue.hpp>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -115,7 +116,7 @@ std::vector<int> tags_of(const Experiment& experiment) {
 }  // namespace
 
 struct Topology::Graph {
-  explicit Graph(const Experiment& experiment);
+  Graph(const Experiment& experiment, const std::set<int>& without);
 
   /// The vertex at one end of a link for frames with `tag`; kNone if it passes none on.
   int vertex_of(const PortRef& end, int tag) const {
@@ -154,7 +155,7 @@ struct Topology::Graph {
   std::size_t cached_entries = 0;
 };
 
-Topology::Graph::Graph(const Experiment& from) : experiment(&from) {
+Topology::Graph::Graph(const Experiment& from, const std::set<int>& without) : experiment(&from) {
   const auto add = [&](FlowHash hash) {
     by_hosts.push_back(hash == FlowHash::hosts);
     return static_cast<int>(add_vertex(network));
@@ -184,6 +185,7 @@ Topology::Graph::Graph(const Experiment& from) : experiment(&from) {
   for (const Link& link : from.links) {
     const int index = static_cast<int>(ends.size());
     ends.push_back({link.ends[0], link.ends[1]});
+    if (without.count(index) > 0) continue;
     for (int end = 0; end < 2; ++end) {
       const PortRef& port = link.ends[end];
       if (port.kind == NodeKind::host) {
@@ -233,7 +235,8 @@ const Distances& Topology::Graph::distances_to(int access, int from_host, int to
   return distances;
 }
 
-Topology::Topology(const Experiment& experiment) : graph_(std::make_unique<Graph>(experiment)) {}
+Topology::Topology(const Experiment& experiment, const std::set<int>& without)
+    : graph_(std::make_unique<Graph>(experiment, without)) {}
 Topology::~Topology() = default;
 Topology::Topology(Topology&&) noexcept = default;
 Topology& Topology::operator=(Topology&&) noexcept = default;
@@ -282,9 +285,19 @@ int Topology::bonded_nic(int host, int nic, const FlowKey& key) const {
   for (const Bond& bond : owner.bonds) {
     if (std::count(bond.nics.begin(), bond.nics.end(), nic) == 0) continue;
     const std::uint64_t hash = owner.hash == FlowHash::hosts ? key.hosts : key.flow;
-    return bond.nics[mix(hash ^ mix(static_cast<std::uint64_t>(host))) % bond.nics.size()];
+    std::vector<int> plugged;
+    std::copy_if(bond.nics.begin(), bond.nics.end(), std::back_inserter(plugged),
+                 [&](int each) { return graph_->attachment(host, each).link != kNone; });
+    if (plugged.empty()) return nic;
+    return plugged[mix(hash ^ mix(static_cast<std::uint64_t>(host))) % plugged.size()];
   }
   return nic;
+}
+
+bool Topology::reaches(const Test::Pair& pair) const {
+  const int from = bonded_nic(pair.from_host, pair.from_nic, {});
+  return path_count(pair.from_host, from, pair.to_host, bonded_nic(pair.to_host, pair.to_nic, {})) >
+         0;
 }
 
 std::int64_t Topology::path_count(int from_host, int from_nic, int to_host, int to_nic) const {

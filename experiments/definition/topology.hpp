@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "experiments/definition/experiment.hpp"
@@ -26,7 +27,8 @@ struct FlowKey {
 
 class Topology {
  public:
-  explicit Topology(const Experiment& experiment);
+  /// All links but those of these indices, as if they were unplugged.
+  explicit Topology(const Experiment& experiment, const std::set<int>& without = {});
   ~Topology();
   Topology(Topology&&) noexcept;
   Topology& operator=(Topology&&) noexcept;
@@ -38,8 +40,12 @@ class Topology {
                         const FlowKey& key = {}) const;
 
   /// The NICs that a bond of `host` with `nic` in it spreads flows over; `nic` alone if there is
-  /// none. One of them by the host's hash policy: the sender's choice of link.
+  /// none. One of those that are plugged in, by the host's hash policy: the sender's choice of
+  /// link.
   int bonded_nic(int host, int nic, const FlowKey& key) const;
+
+  /// Whether there is any way between a test's two ends, over any NICs of their bonds.
+  bool reaches(const Test::Pair& pair) const;
 
   /// How many equal-cost shortest paths there are (capped at 1,000,000); 0 if unreachable.
   std::int64_t path_count(int from_host, int from_nic, int to_host, int to_nic) const;

@@ -62,14 +62,15 @@ FrameBytes FrameLayout::frame(std::uint32_t wire, WireEnd end, const Packet& pac
 FrameLayout::Place FrameLayout::place_of(const Packet& packet) const {
   if (packet.kind == PacketKind::tcp) {
     const std::uint32_t sender = packet.receiver ^ 1u;
-    const std::uint32_t index = network_.end(sender).route;
+    const std::uint32_t index = network_.route_at(packet.hop);
     const Route& route = network_.route(index);
     const std::uint32_t test = network_.tcp_flows()[sender / 2].test;
     return {route, index, packet.hop - route.first_hop, network_.test(test).ip};
   }
   const DatagramFlow& flow = network_.datagram_flows()[packet.receiver];
-  const Route& route = network_.route(flow.route);
-  return {route, flow.route, packet.hop - route.first_hop, network_.test(flow.test).ip};
+  const std::uint32_t index = network_.route_at(packet.hop);
+  const Route& route = network_.route(index);
+  return {route, index, packet.hop - route.first_hop, network_.test(flow.test).ip};
 }
 
 FrameBytes FrameLayout::pause_frame(std::uint32_t wire, const Packet& packet) const {

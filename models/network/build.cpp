@@ -232,22 +232,33 @@ void Network::build_wires() {
     random_ = random_ || (event.action == experiments::LinkAction::loss && event.loss > 0);
 }
 
-std::uint32_t Network::add_route(Test::Pair ends, int ip, const experiments::FlowKey& key) {
+std::uint32_t Network::add_route(const Leg& leg) {
+  const auto route = find_route(*config_.topology, leg);
+  LINERATE_CHECK(route.has_value(), "the parser refused tests between unreachable hosts");
+  legs_.push_back(leg);
+  return *route;
+}
+
+// Lays a route through `topology`; none if there is no way.
+std::optional<std::uint32_t> Network::find_route(const experiments::Topology& topology,
+                                                 const Leg& leg) {
+  const auto& [pair, ip, key] = leg;
+  Test::Pair ends = pair;
   // A flow keeps to one NIC of a bond, by the policy of the bond's host; the switch in front of it
   // is taken to have the same.
-  ends.from_nic = config_.topology->bonded_nic(ends.from_host, ends.from_nic, key);
-  ends.to_nic = config_.topology->bonded_nic(ends.to_host, ends.to_nic, key);
+  ends.from_nic = topology.bonded_nic(ends.from_host, ends.from_nic, key);
+  ends.to_nic = topology.bonded_nic(ends.to_host, ends.to_nic, key);
   Route route;
   route.from_host = static_cast<std::uint32_t>(ends.from_host);
   route.to_host = static_cast<std::uint32_t>(ends.to_host);
   route.first_hop = static_cast<std::uint32_t>(hops_.size());
   const std::vector<experiments::Hop> path =
-      config_.topology->path(ends.from_host, ends.from_nic, ends.to_host, ends.to_nic, key);
+      topology.path(ends.from_host, ends.from_nic, ends.to_host, ends.to_nic, key);
   for (const experiments::Hop& hop : path)
     route.wires.push_back(static_cast<std::uint32_t>(hop.link * 2 + hop.from_end));
   if (config_.capture != nullptr)
     for (const experiments::Hop& hop : path) route.tags.push_back(hop.tag);
-  LINERATE_CHECK(!route.wires.empty(), "the parser refused tests between unreachable hosts");
+  if (path.empty()) return std::nullopt;
   hops_.insert(hops_.end(), route.wires.begin(), route.wires.end());
   hops_.push_back(kArrived);
   LINERATE_CHECK(junctions_[route.wires.back()].nic == nic_index(ends.to_host, ends.to_nic),
@@ -329,8 +340,8 @@ void Network::build_tcp(std::uint32_t test_index, const FlowPlan& plan) {
   const auto client = static_cast<std::uint32_t>(ends_.size());
   const experiments::FlowKey key = flow_key(experiment_.seed, test_index, plan.ordinal, pair);
   const Test::Pair turned{pair.to_host, pair.to_nic, pair.from_host, pair.from_nic};
-  const std::uint32_t out = add_route(pair, test.ip, key);
-  const std::uint32_t back = add_route(turned, test.ip, key);
+  const std::uint32_t out = add_route({pair, test.ip, key});
+  const std::uint32_t back = add_route({turned, test.ip, key});
   tcp::EndpointConfig client_config = endpoint_config(test, pair.from_host);
   tcp::EndpointConfig server_config = endpoint_config(test, pair.to_host);
   client_config.local = server_config.local = stays_local(routes_[out]);
@@ -376,7 +387,7 @@ void Network::build_datagrams(std::uint32_t test_index, const FlowPlan& plan) {
   const Test& test = *config_.tests[test_index];
   const Test::Pair& pair = plan.pair;
   const experiments::FlowKey key = flow_key(experiment_.seed, test_index, plan.ordinal, pair);
-  const std::uint32_t route = add_route(pair, test.ip, key);
+  const std::uint32_t route = add_route({pair, test.ip, key});
   const bool raw = test.type == TestType::raw_frames;
   const Bytes size = !raw                       ? test.datagram
                      : test.frame_sizes.empty() ? Bytes(64)  // drawn anew for every frame
@@ -463,6 +474,7 @@ Network::Network(const NetworkConfig& config) : config_(config), experiment_(*co
   build_wires();
   build_media();
   build_tests();
+  plan_reroutes();
   build_cores();
   end_base_ = static_cast<std::uint32_t>(wires_.size());
   datagram_base_ = end_base_ + static_cast<std::uint32_t>(ends_.size());

@@ -150,6 +150,8 @@ inline void Network::dispatch(const sim::Event& event) {
       return on_medium(now, event.target);
     case Kind::link_event:
       return on_link_event(now, event.target, event.argument != 0);
+    case Kind::reroute:
+      return on_reroute(event.target);
     case Kind::round:
       return open_barrier(now, event.target);
     case Kind::dma:
@@ -193,6 +195,8 @@ bool Network::run() {
     engine_->schedule(wire, event.at, Kind::link_event, i);
     if (event.lasts) engine_->schedule(wire, event.at + *event.lasts, Kind::link_event, i, 1);
   }
+  for (std::uint32_t i = 0; i < reroutes_.size(); ++i)
+    engine_->schedule(0, reroutes_[i].at, Kind::reroute, i);
 
   bool stopped = false;
   Time finished = Time::never();

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -81,6 +82,8 @@ class Network {
   std::size_t tests() const { return config_.tests.size(); }
   const TcpEnd& end(std::uint32_t index) const { return ends_[index]; }
   const Route& route(std::uint32_t index) const { return routes_[index]; }
+  /// The route whose place in the list of hops `hop` is: where a packet is, whatever its flow does.
+  std::uint32_t route_at(std::uint32_t hop) const;
   /// Wire 2i+e is link i with its end e transmitting.
   const std::vector<Wire>& wires() const { return wires_; }
   const std::vector<Sample>& samples(std::uint32_t test) const { return samples_[test]; }
@@ -147,6 +150,7 @@ class Network {
     port,
     pause,
     link_event,
+    reroute,
     round,
     medium,
     dma,
@@ -224,6 +228,16 @@ class Network {
     Bytes added_tag;  ///< since the sender; negative: taken off
     std::uint8_t outside_mtu = 0;
   };
+  /// At one moment some flows change their way; all routes were built before.
+  struct Reroute {
+    struct Move {
+      std::uint32_t end = 0;  ///< of a TCP connection, or a datagram flow
+      bool datagrams = false;
+      std::uint32_t route = 0;
+    };
+    Time at{};
+    std::vector<Move> moves;
+  };
   // In a route's list of hops: there is none left.
   static constexpr std::uint32_t kArrived = ~0u;
   // A hop of which the frame is like that of the hop before.
@@ -262,7 +276,15 @@ class Network {
                               std::string_view purpose) const;
   void build_datagrams(std::uint32_t test, const FlowPlan& plan);
   tcp::EndpointConfig endpoint_config(const experiments::Test& test, int host) const;
-  std::uint32_t add_route(experiments::Test::Pair ends, int ip, const experiments::FlowKey& key);
+  /// One direction of a flow's traffic, with what its way is chosen by.
+  struct Leg {
+    experiments::Test::Pair ends;
+    int ip = 4;
+    experiments::FlowKey key;
+  };
+  std::uint32_t add_route(const Leg& leg);
+  std::optional<std::uint32_t> find_route(const experiments::Topology& topology,
+                                          const Leg& leg);
   void follow_encapsulation(Route& route, const std::vector<experiments::Hop>& path, int ip);
   void set_route(TcpEnd& end, std::uint32_t route) const;
   bool is_virtual_pair(const Route& route) const;
@@ -325,6 +347,14 @@ class Network {
   void on_link_event(Time now, std::uint32_t event, bool ends);
   void take_down(Time now, EgressPort& port);
   void bring_up(Time now, EgressPort& port);
+
+  // Flows that leave a link that is down (reroute.cpp).
+  void plan_reroutes();
+  std::uint32_t way_around(const experiments::Topology& topology, const std::set<int>& down,
+                           std::uint32_t built, std::uint32_t current);
+  bool crosses(std::uint32_t route, const std::set<int>& links) const;
+  bool can_replace(const Route& built, const Route& other) const;
+  void on_reroute(std::uint32_t index);
 
   // Buses and routers (hosts.cpp).
   void land(Time now, std::uint32_t nic, PacketHandle handle, Packet& packet);
@@ -479,6 +509,8 @@ class Network {
   std::vector<Reframing> framings_;
   std::vector<std::unique_ptr<Medium>> media_;
   std::vector<Route> routes_;
+  std::vector<Leg> legs_;  // by route, of those the network was built with
+  std::vector<Reroute> reroutes_;
   std::vector<TcpEnd> ends_;
   std::vector<TcpFlow> tcp_flows_;  // flow i has ends 2i and 2i+1
   std::vector<DatagramFlow> datagram_flows_;

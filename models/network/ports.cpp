@@ -135,8 +135,9 @@ void Network::release_memory(Time now, EgressPort& port, const Packet& packet) {
 // Whether a packet is a segment in front of its sender's own wire, for which its stack waits.
 bool Network::leaves_its_host(const Packet& packet) const {
   if (packet.kind != PacketKind::tcp) return false;
-  const TcpEnd& sender = ends_[packet.receiver ^ 1u];
-  return packet.hop == sender.first_hop && !wires_[hops_[packet.hop]].emulated_path();
+  // Its sender may have taken another route since, so what tells is where this one begins.
+  const bool first = packet.hop == 0 || hops_[packet.hop - 1] == kArrived;
+  return first && !wires_[hops_[packet.hop]].emulated_path();
 }
 
 Bytes Network::ip_size(const Packet& packet) const {
