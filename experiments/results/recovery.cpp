@@ -12,7 +12,8 @@ struct Disturbance {
   Time from{}, to{};
 };
 
-// What has a beginning and an end: events that last, and links that go down and up again.
+// What has a beginning and an end: events that last, and links that go down and up again. A link
+// that goes down for good is over at once: what comes back then goes another way.
 std::vector<Disturbance> disturbances(const std::vector<LinkEvent>& events) {
   std::vector<Disturbance> list;
   for (const LinkEvent& event : events) {
@@ -23,7 +24,7 @@ std::vector<Disturbance> disturbances(const std::vector<LinkEvent>& events) {
       for (const LinkEvent& other : events)
         if (other.action == LinkAction::up && other.link == event.link && other.at > event.at)
           up = std::min(up, other.at);
-      if (up != Time::never()) list.push_back({event.at, up});
+      list.push_back({event.at, up == Time::never() ? event.at : up});
     }
   }
   return list;

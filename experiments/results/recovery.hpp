@@ -16,9 +16,9 @@ struct Progress {
 };
 
 /// The longest time from the end of a disturbance (an event that lasts, or a link that goes down
-/// and up again) until payload came 90 % as fast as on average before it, to one interval. Nothing
-/// without a disturbance that began after the first payload and ended before `end`, and where
-/// traffic did not come back.
+/// and up again; one that goes down for good: from then) until payload came 90 % as fast as on
+/// average before it, to one interval. Nothing without a disturbance that began after the first
+/// payload and ended before `end`, and where traffic did not come back.
 std::optional<Time> recovery(const std::vector<LinkEvent>& events,
                              const std::vector<Progress>& progress, Time end);
 

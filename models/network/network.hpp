@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -84,6 +85,13 @@ class Network {
   const Route& route(std::uint32_t index) const { return routes_[index]; }
   /// The route whose place in the list of hops `hop` is: where a packet is, whatever its flow does.
   std::uint32_t route_at(std::uint32_t hop) const;
+  /// What a flow has sent over one of the routes it took in turn.
+  struct Passage {
+    std::uint32_t route = 0;
+    std::int64_t wire_bytes = 0;
+  };
+  std::vector<Passage> passages(const TcpEnd& end) const;
+  std::vector<Passage> passages(const DatagramFlow& flow) const;
   /// Wire 2i+e is link i with its end e transmitting.
   const std::vector<Wire>& wires() const { return wires_; }
   const std::vector<Sample>& samples(std::uint32_t test) const { return samples_[test]; }
@@ -283,8 +291,7 @@ class Network {
     experiments::FlowKey key;
   };
   std::uint32_t add_route(const Leg& leg);
-  std::optional<std::uint32_t> find_route(const experiments::Topology& topology,
-                                          const Leg& leg);
+  std::optional<std::uint32_t> find_route(const experiments::Topology& topology, const Leg& leg);
   void follow_encapsulation(Route& route, const std::vector<experiments::Hop>& path, int ip);
   void set_route(TcpEnd& end, std::uint32_t route) const;
   bool is_virtual_pair(const Route& route) const;
@@ -355,6 +362,10 @@ class Network {
   bool crosses(std::uint32_t route, const std::set<int>& links) const;
   bool can_replace(const Route& built, const Route& other) const;
   void on_reroute(std::uint32_t index);
+  static std::int64_t sent_by(const DatagramFlow& flow) {
+    return flow.source.sent() * flow.wire_bytes;
+  }
+  static std::vector<Passage> differences(std::vector<Passage> sums);
 
   // Buses and routers (hosts.cpp).
   void land(Time now, std::uint32_t nic, PacketHandle handle, Packet& packet);
@@ -511,6 +522,9 @@ class Network {
   std::vector<Route> routes_;
   std::vector<Leg> legs_;  // by route, of those the network was built with
   std::vector<Reroute> reroutes_;
+  // Of flows that were moved, by index: the routes before their present one, and all they had sent
+  // when they left these.
+  std::map<std::uint32_t, std::vector<Passage>> left_by_ends_, left_by_datagrams_;
   std::vector<TcpEnd> ends_;
   std::vector<TcpFlow> tcp_flows_;  // flow i has ends 2i and 2i+1
   std::vector<DatagramFlow> datagram_flows_;

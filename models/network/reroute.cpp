@@ -102,6 +102,7 @@ bool Network::can_replace(const Route& built, const Route& other) const {
 void Network::on_reroute(std::uint32_t index) {
   for (const auto& [end, datagrams, route] : reroutes_[index].moves) {
     if (!datagrams) {
+      left_by_ends_[end].push_back({ends_[end].route, ends_[end].wire_bytes_sent});
       set_route(ends_[end], route);
       if (!ends_[end].on_core) continue;
       const std::uint32_t wire = routes_[route].wires.front();
@@ -109,9 +110,33 @@ void Network::on_reroute(std::uint32_t index) {
       processes_[end].nic = nic_index(port.node, port.port);
       continue;
     }
-    datagram_flows_[end].route = route;
-    datagram_flows_[end].first_hop = routes_[route].first_hop;
+    DatagramFlow& flow = datagram_flows_[end];
+    left_by_datagrams_[end].push_back({flow.route, sent_by(flow)});
+    flow.route = route;
+    flow.first_hop = routes_[route].first_hop;
   }
+}
+
+std::vector<Network::Passage> Network::passages(const TcpEnd& end) const {
+  std::vector<Passage> sums;
+  const auto index = static_cast<std::uint32_t>(&end - ends_.data());
+  if (const auto left = left_by_ends_.find(index); left != left_by_ends_.end()) sums = left->second;
+  sums.push_back({end.route, end.wire_bytes_sent});
+  return differences(std::move(sums));
+}
+
+std::vector<Network::Passage> Network::passages(const DatagramFlow& flow) const {
+  std::vector<Passage> sums;
+  const auto index = static_cast<std::uint32_t>(&flow - datagram_flows_.data());
+  if (const auto left = left_by_datagrams_.find(index); left != left_by_datagrams_.end())
+    sums = left->second;
+  sums.push_back({flow.route, sent_by(flow)});
+  return differences(std::move(sums));
+}
+
+std::vector<Network::Passage> Network::differences(std::vector<Passage> sums) {
+  for (std::size_t i = sums.size() - 1; i > 0; --i) sums[i].wire_bytes -= sums[i - 1].wire_bytes;
+  return sums;
 }
 
 std::uint32_t Network::route_at(std::uint32_t hop) const {

@@ -52,9 +52,10 @@ struct Crossing {
 std::vector<Crossing> crossings_of(const Subject& s) {
   std::vector<Crossing> crossings;
   double total = 0;
-  auto add = [&](std::uint32_t route, double bytes) {
+  auto add = [&](const Network::Passage& passage) {
+    const auto bytes = static_cast<double>(passage.wire_bytes);
     total += bytes;
-    for (const std::uint32_t wire : s.network.route(route).wires) {
+    for (const std::uint32_t wire : s.network.route(passage.route).wires) {
       const auto known = std::find_if(crossings.begin(), crossings.end(),
                                       [&](const Crossing& c) { return c.wire == wire; });
       if (known == crossings.end()) {
@@ -67,11 +68,11 @@ std::vector<Crossing> crossings_of(const Subject& s) {
   for (const TcpFlow& flow : s.network.tcp_flows()) {
     if (flow.test != s.index) continue;
     const TcpEnd& sender = s.network.end(flow.data_from_client ? flow.client : flow.server);
-    add(sender.route, static_cast<double>(sender.wire_bytes_sent));
+    for (const Network::Passage& passage : s.network.passages(sender)) add(passage);
   }
   for (const DatagramFlow& flow : s.network.datagram_flows())
     if (flow.test == s.index)
-      add(flow.route, static_cast<double>(flow.source.sent()) * flow.wire_bytes);
+      for (const Network::Passage& passage : s.network.passages(flow)) add(passage);
   for (Crossing& crossing : crossings) crossing.share = total > 0 ? crossing.share / total : 0;
   return crossings;
 }
@@ -383,15 +384,15 @@ void add_application(const Subject& s, std::vector<Limit>& limits) {
 
 std::vector<std::uint32_t> data_wires(const Subject& s) {
   std::vector<std::uint32_t> wires;
-  auto add = [&](std::uint32_t route) {
-    for (const std::uint32_t wire : s.network.route(route).wires)
-      if (std::find(wires.begin(), wires.end(), wire) == wires.end()) wires.push_back(wire);
+  auto add = [&](const auto& flow) {
+    for (const Network::Passage& passage : s.network.passages(flow))
+      for (const std::uint32_t wire : s.network.route(passage.route).wires)
+        if (std::find(wires.begin(), wires.end(), wire) == wires.end()) wires.push_back(wire);
   };
   for (const TcpFlow& flow : s.network.tcp_flows())
-    if (flow.test == s.index)
-      add(s.network.end(flow.data_from_client ? flow.client : flow.server).route);
+    if (flow.test == s.index) add(s.network.end(flow.data_from_client ? flow.client : flow.server));
   for (const DatagramFlow& flow : s.network.datagram_flows())
-    if (flow.test == s.index) add(flow.route);
+    if (flow.test == s.index) add(flow);
   return wires;
 }
 

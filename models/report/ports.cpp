@@ -17,17 +17,18 @@ std::vector<std::uint32_t> listed_wires(const Subject& s) {
     std::iota(wires.begin(), wires.end(), 0u);
     return wires;
   }
-  const auto add = [&](std::uint32_t route) {
-    for (const std::uint32_t wire : s.network.route(route).wires)
-      wires.insert(wires.end(), {wire, wire ^ 1u});
+  const auto add = [&](const auto& flow) {
+    for (const Network::Passage& passage : s.network.passages(flow))
+      for (const std::uint32_t wire : s.network.route(passage.route).wires)
+        wires.insert(wires.end(), {wire, wire ^ 1u});
   };
   for (const TcpFlow& flow : s.network.tcp_flows()) {
     if (flow.test != s.index) continue;
-    add(s.network.end(flow.client).route);
-    add(s.network.end(flow.server).route);
+    add(s.network.end(flow.client));
+    add(s.network.end(flow.server));
   }
   for (const DatagramFlow& flow : s.network.datagram_flows())
-    if (flow.test == s.index) add(flow.route);
+    if (flow.test == s.index) add(flow);
   std::sort(wires.begin(), wires.end());
   wires.erase(std::unique(wires.begin(), wires.end()), wires.end());
   return wires;

@@ -87,6 +87,58 @@ TEST_CASE("TCP goes on over the other link of a group") {
                "goodput") < full * 2.5 / 4);
 }
 
+TEST_CASE("what a link that fails for good costs is the time until its flows have another way") {
+  // Eight flows of 50 Mbit/s over two links: those of one of them lose what they send for 50 ms.
+  const std::string load =
+      "{name: x, type: udp-stream, from: a, to: b, flows: 8, rate: 50Mbit/s, datagram: 1000B, "
+      "duration: 1s}";
+  const auto frames = [](const TestResult& test, const char* port) {
+    return static_cast<double>(test.ports.at(port).frames_sent);
+  };
+  const TestResult whole = between_switches(2, "[]", load);
+  const double first = frames(whole, "s:1"), all = first + frames(whole, "s:2");
+  REQUIRE(first > 0);
+  REQUIRE(first < all);
+  const TestResult after =
+      between_switches(2, "[{at: 200ms, link: l1, action: down, reroute: 50ms}]", load);
+  // To a frame or two of every flow.
+  CHECK(figure(after, "loss") == Approx(first / all * 0.05).margin(16 / all));
+  CHECK(frames(after, "s:1") == Approx(first * 0.2).margin(16));
+  CHECK(frames(after, "s:2") == Approx(all - first + first * 0.75).margin(16));
+  // To one sampling interval of 1 ms and what is left of the one before.
+  CHECK(figure(after, "recovery") == Approx(0.05).margin(0.002));
+}
+
+TEST_CASE("a bond's flows leave the NIC whose link is down, and all ports they used are listed") {
+  const Result result = models::simulate(experiments::parse_experiment(R"(schema_version: 1
+name: bonded
+hosts:
+  a: {stack: linux-6, nics: {eth0: {profile: generic-1g}, eth1: {profile: generic-1g}}, bonds: {bond0: {nics: [eth0, eth1]}}}
+  b: {stack: linux-6, nics: {eth0: {profile: generic-10g}}}
+switches:
+  s: {ports: {"1-2": 1Gbit/s, "3": 10Gbit/s}}
+links:
+  - {name: one, endpoints: ["a:eth0", "s:1"], medium: 1000BASE-T}
+  - {name: two, endpoints: ["a:eth1", "s:2"], medium: 1000BASE-T}
+  - {endpoints: ["b:eth0", "s:3"], medium: 10GBASE-T}
+events: [{at: 300ms, link: one, action: down, reroute: 10ms}]
+tests:
+  - {name: up, group: g, type: tcp-stream, from: a, to: b, flows: 8, duration: 2s, omit: 1s}
+  - {name: down, group: g, type: tcp-stream, from: b, to: a, flows: 8, duration: 2s, omit: 1s}
+)",
+                                                                       "test.yaml"));
+  // One gigabit each way is left; a tenth of it may be the acknowledgments of the other way and
+  // flows that still wait for a timer (RFC 6298 5.5).
+  for (const TestResult& test : result.tests) {
+    INFO(test.name);
+    CHECK(figure(test, "goodput.min") > 0);
+    CHECK(figure(test, "goodput") > 0.85 * 941.5e6);
+    CHECK(figure(test, "goodput") < 941.5e6);
+    CHECK(test.ports.count("a:eth0") == 1);
+    CHECK(test.ports.count("a:eth1") == 1);
+  }
+}
+
 TEST_CASE("check names the test for which there is no other way") {
   const auto warnings = [](int cables) {
     return experiments::lint(experiments::parse_experiment(
