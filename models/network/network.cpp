@@ -189,14 +189,7 @@ bool Network::run() {
   }
   for (std::uint32_t i = 0; i < samples_.size(); ++i)
     engine_->schedule(test_source(i), config_.tests[i]->start + sample_period_[i], Kind::sample, i);
-  for (std::uint32_t i = 0; i < experiment_.events.size(); ++i) {
-    const experiments::LinkEvent& event = experiment_.events[i];
-    const auto wire = static_cast<std::uint32_t>(event.link) * 2;
-    engine_->schedule(wire, event.at, Kind::link_event, i);
-    if (event.lasts) engine_->schedule(wire, event.at + *event.lasts, Kind::link_event, i, 1);
-  }
-  for (std::uint32_t i = 0; i < reroutes_.size(); ++i)
-    engine_->schedule(0, reroutes_[i].at, Kind::reroute, i);
+  schedule_link_changes();
 
   bool stopped = false;
   Time finished = Time::never();

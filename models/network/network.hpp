@@ -361,6 +361,7 @@ class Network {
                            std::uint32_t built, std::uint32_t current);
   bool crosses(std::uint32_t route, const std::set<int>& links) const;
   bool can_replace(const Route& built, const Route& other) const;
+  void schedule_link_changes();
   void on_reroute(std::uint32_t index);
   static std::int64_t sent_by(const DatagramFlow& flow) {
     return flow.source.sent() * flow.wire_bytes;

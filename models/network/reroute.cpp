@@ -99,6 +99,17 @@ bool Network::can_replace(const Route& built, const Route& other) const {
          is_virtual_pair(other) == is_virtual_pair(built);
 }
 
+void Network::schedule_link_changes() {
+  for (std::uint32_t i = 0; i < experiment_.events.size(); ++i) {
+    const experiments::LinkEvent& event = experiment_.events[i];
+    const auto wire = static_cast<std::uint32_t>(event.link) * 2;
+    engine_->schedule(wire, event.at, Kind::link_event, i);
+    if (event.lasts) engine_->schedule(wire, event.at + *event.lasts, Kind::link_event, i, 1);
+  }
+  for (std::uint32_t i = 0; i < reroutes_.size(); ++i)
+    engine_->schedule(0, reroutes_[i].at, Kind::reroute, i);
+}
+
 void Network::on_reroute(std::uint32_t index) {
   for (const auto& [end, datagrams, route] : reroutes_[index].moves) {
     if (!datagrams) {
