@@ -187,7 +187,10 @@ std::vector<experiments::Interval> intervals_of(const Repeat& repeat) {
   for (const auto& transfer : repeat.transfers) {
     step = std::max({step, transfer.sender.step, transfer.receiver.step});
   }
-  if (step == Time{}) return {};
+  // An end that kept no table, as one that ended at once, leaves nothing to show.
+  for (const auto& transfer : repeat.transfers) {
+    if (transfer.sender.step == Time{} || transfer.receiver.step == Time{}) return {};
+  }
   std::vector<experiments::Interval> intervals;
   const auto transfers = static_cast<double>(repeat.transfers.size());
   for (const auto& transfer : repeat.transfers) {

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <filesystem>
 #include <thread>
 
@@ -67,6 +68,14 @@ void set_parameters(const PlannedNode& node) {
   }
 }
 
+/// For the devices of the calling thread's namespace, which otherwise do as the machine's do.
+void allow_ipv6(bool allowed) {
+  if (!has_ipv6()) return;
+  for (const char* which : {"all", "default"})
+    write_parameter(fmt::format("/proc/sys/net/ipv6/conf/{}/disable_ipv6", which),
+                    allowed ? "0" : "1");
+}
+
 void remove_namespace(const std::string& path) {
   ::umount2(path.c_str(), MNT_DETACH);
   ::unlink(path.c_str());
@@ -94,13 +103,17 @@ RunLock::~RunLock() { ::unlink(lock_path(id_).c_str()); }
 namespace {
 
 /// The run id that follows `prefix` in a name, "<process>-<8 hexadecimal digits>"; empty if the
-/// name is not of that form, and so not ours.
+/// name is not of that form, or of no process there can be, and so not ours.
 std::string run_id_in(const std::string& name, const std::string& prefix) {
   if (!name.starts_with(prefix)) return {};
   const std::size_t dash = name.find_first_not_of("0123456789", prefix.size());
   if (dash == std::string::npos || dash == prefix.size() || name[dash] != '-') return {};
   const std::size_t end = name.find_first_not_of("0123456789abcdef", dash + 1);
-  if (end != dash + 9 || (name[end] != '-' && name[end] != '.')) return {};
+  if (end == std::string::npos || end != dash + 9 || (name[end] != '-' && name[end] != '.'))
+    return {};
+  pid_t process = 0;
+  const char* first = name.data() + prefix.size();
+  if (std::from_chars(first, name.data() + dash, process).ec != std::errc{}) return {};
   return name.substr(prefix.size(), end - prefix.size());
 }
 
@@ -184,11 +197,7 @@ std::string wire_device(const PlannedLink& link, const PlannedPort& port) {
 /// which begins with a capital.
 std::unique_ptr<NetworkNamespace> make_wire_room(const std::string& run) {
   auto room = std::make_unique<NetworkNamespace>(fmt::format("linerate-{}-Wires", run));
-  run_in_namespace(room->descriptor(), [] {
-    if (!has_ipv6()) return;
-    for (const char* which : {"all", "default"})
-      write_parameter(fmt::format("/proc/sys/net/ipv6/conf/{}/disable_ipv6", which), "1");
-  });
+  run_in_namespace(room->descriptor(), [] { allow_ipv6(false); });
   return room;
 }
 
@@ -222,7 +231,10 @@ void Lab::build_namespaces() {
     nodes_.push_back(
         std::make_unique<NetworkNamespace>(fmt::format("linerate-{}-{}", lock_->id(), node.name)));
     NetworkNamespace& made = *nodes_.back();
-    run_in_namespace(made.descriptor(), [&] { set_parameters(node); });
+    run_in_namespace(made.descriptor(), [&] {
+      allow_ipv6(true);
+      set_parameters(node);
+    });
     for (const std::string& bridge : node.bridges) {
       made.devices().add_bridge(bridge);
       made.devices().set_up(bridge);
@@ -242,12 +254,12 @@ void Lab::start_agents() {
     AgentLink& agent = *agents_[planned.host];
     const std::string name = experiment_.hosts[planned.host].name;
     const auto answer = agent.ask(to_message(planned.setup), kAgentPatience);
-    for (const auto& note : answer.at("notes")) {
-      agent_notes_.push_back({"hosts." + name + ".parameters", "ignored", note.get<std::string>()});
-    }
+    agent.understand(answer, [&](const Json& said) {
+      for (const std::string note : said.at("notes"))
+        agent_notes_.push_back({"hosts." + name + ".parameters", "ignored", shown(note)});
+    });
     agent.ask({{"do", "experiment"}, {"text", experiment_.resolved}}, kAgentPatience);
-    for (const auto& [fact, value] : agent.machine().items())
-      facts_[name + "." + fact] = value.get<std::string>();
+    for (const auto& [fact, value] : agent.machine()) facts_[name + "." + fact] = value;
   }
 }
 

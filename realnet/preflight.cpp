@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <system_error>
 #include <thread>
 
 #include "realnet/lab_plan.hpp"
@@ -96,6 +98,26 @@ bool connects(const Test& test) {
          test.type == TestType::request_response;
 }
 
+/// Whether this machine reaches itself by the test's version of IP.
+void check_family(const Experiment& experiment, const Test& test) {
+  if (experiment.lab == experiments::LabType::netns) {
+    if (test.ip == 4 || std::filesystem::exists("/proc/sys/net/ipv6")) return;
+    throw EnvironmentError(fmt::format(
+        "test {}: this kernel has no IPv6: start it without `ipv6.disable=1`, or write `ip: 4`",
+        test.name));
+  }
+  const auto& stack = experiment.hosts[test.pairs.front().from_host].stack;
+  try {
+    // Nothing is sent: a way is looked up.
+    connect_udp({test.ip == 6 ? "::1" : "127.0.0.1", 9}, {&test, &stack, false});
+  } catch (const std::system_error& error) {
+    throw EnvironmentError(fmt::format(
+        "test {}: the loopback device cannot be used ({}): {}", test.name, error.what(),
+        test.ip == 6 ? "allow IPv6 with `sysctl net.ipv6.conf.lo.disable_ipv6=0`, or write `ip: 4`"
+                     : "start it with `ip link set lo up`"));
+  }
+}
+
 /// What senders may use: all the kernel has with CAP_NET_ADMIN, else only what it allows everyone.
 void check_congestion(const Experiment& experiment, const Test& test) {
   const bool privileged = has_capability(CAP_NET_ADMIN);
@@ -157,7 +179,10 @@ void check_machine(const Experiment& experiment) {
   }
   // Real hosts check themselves: what their kernels have need not be here.
   if (experiment.lab == experiments::LabType::hosts) return;
-  for (const Test* test : runnable) check_test(*test);
+  for (const Test* test : runnable) {
+    check_test(*test);
+    check_family(experiment, *test);
+  }
   if (experiment.lab == experiments::LabType::netns) check_privileges(experiment);
   for (const Test* test : runnable) {
     if (connects(*test)) check_congestion(experiment, *test);

@@ -37,6 +37,18 @@ namespace {
 /// One clock a process, as the kernel's is. Set before there are threads.
 Time clock_offset;
 
+/// Where this program's time begins, in whole seconds of `clock`: an hour before it started, so
+/// that no moment is near to zero.
+time_t origin_of(clockid_t clock) {
+  timespec now{};
+  ::clock_gettime(clock, &now);
+  return now.tv_sec - 3600;
+}
+
+/// Known before main() and so to every child.
+const time_t kMonotonicOrigin = origin_of(CLOCK_MONOTONIC);
+const time_t kRealOrigin = origin_of(CLOCK_REALTIME);
+
 }  // namespace
 
 void shift_clock(Time offset) { clock_offset += offset; }
@@ -44,13 +56,24 @@ void shift_clock(Time offset) { clock_offset += offset; }
 Time monotonic_now() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return Time::seconds(now.tv_sec) + Time::nanoseconds(now.tv_nsec) + clock_offset;
+  return Time::seconds(now.tv_sec - kMonotonicOrigin) + Time::nanoseconds(now.tv_nsec) +
+         clock_offset;
+}
+
+Time real_now() {
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  return real_time(now.tv_sec, now.tv_nsec);
+}
+
+Time real_time(std::int64_t seconds, std::int64_t nanoseconds) {
+  return Time::seconds(seconds - kRealOrigin) + Time::nanoseconds(nanoseconds);
 }
 
 void sleep_until(Time deadline) {
   const std::int64_t nanoseconds =
       std::max<std::int64_t>((deadline - clock_offset).picoseconds() / 1'000, 0);
-  const timespec until{nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
+  const timespec until{kMonotonicOrigin + nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
   while (::clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
   }
 }

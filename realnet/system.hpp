@@ -29,15 +29,21 @@ class FileDescriptor {
 /// `result` of a system call, or throws std::system_error naming `call` if it is negative.
 int checked(int result, const std::string& call);
 
-/// CLOCK_MONOTONIC, which all processes of the machine share; both ends of a test are timed by it.
-/// In an agent it is that of its controller, as far as shift_clock() can make it so.
+/// CLOCK_MONOTONIC, which a program shares with its children; both ends of a test are timed by it.
+/// It counts from about when the program started, because a Time spans 106 days and machines run
+/// for longer. In an agent it is that of its controller, as far as shift_clock() can make it so.
 Time monotonic_now();
+
+/// CLOCK_REALTIME, counted from about when the program started, for the same reason.
+Time real_now();
+/// The same for a moment the kernel has stamped.
+Time real_time(std::int64_t seconds, std::int64_t nanoseconds);
 
 /// Adds `offset` to what monotonic_now() returns from now on, here and in children forked later,
 /// and takes it from the deadlines of sleep_until(): an agent keeps its controller's time.
 void shift_clock(Time offset);
 
-/// Sleeps until CLOCK_MONOTONIC reaches `deadline`; interruptions do not shorten it.
+/// Sleeps until monotonic_now() reaches `deadline`; interruptions do not shorten it.
 void sleep_until(Time deadline);
 
 /// The first line of a file (a kernel parameter), or empty when it cannot be read.

@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "realnet/measure.hpp"
 #include "realnet/remote/agent.hpp"
@@ -18,6 +19,11 @@ constexpr Time kAnswerPatience = Time::seconds(5);
 constexpr Time kSilence = Time::seconds(10);
 /// News about one end that nobody has taken.
 constexpr std::size_t kMostNews = 10'000;
+/// News about one end in all: a report of some 400 kB, and a line twice a second for days.
+constexpr std::size_t kMostNewsBytes = 64 << 20;
+constexpr std::size_t kMostFacts = 64;
+/// Clocks count from the start of a program, so they differ by less; a Time ends at 106 days.
+constexpr Time kFarthestClock = Time::seconds(50 * 24 * 3600);
 
 std::vector<std::string> command_for(const experiments::LabHost& host) {
   const std::vector<std::string> agent{"linerate", "agent", "--stdio"};
@@ -44,11 +50,15 @@ AgentLink::AgentLink(const experiments::LabHost& host) : host_(host.name) {
                        key, greeting.at(key).dump(), mine.at(key).dump()));
     }
   }
-  if (greeting.contains("machine")) machine_ = greeting.at("machine");
+  understand(greeting, [&](const Json& said) {
+    for (const auto& [fact, value] : said.value("machine", Json::object()).items()) {
+      if (machine_.size() < kMostFacts) machine_[shown(fact)] = shown(value.get<std::string>());
+    }
+  });
 }
 
 void AgentLink::fail(const std::string& what) const {
-  throw EnvironmentError(fmt::format("agent on host {}: {}", host_, what));
+  throw EnvironmentError(fmt::format("agent on host {}: {}", host_, shown(what)));
 }
 
 void AgentLink::tell(const Json& order) {
@@ -66,7 +76,9 @@ Json AgentLink::ask(Json order, Time patience) {
   const Time give_up = monotonic_now() + patience;
   while (!answer_) await_line(give_up);
   Json answer = *std::exchange(answer_, std::nullopt);
-  if (answer.contains("error")) fail(answer.at("error").get<std::string>());
+  understand(answer, [&](const Json& said) {
+    if (said.contains("error")) fail(said.at("error").get<std::string>());
+  });
   return answer;
 }
 
@@ -98,21 +110,30 @@ void AgentLink::await_line(Time deadline) {
 }
 
 void AgentLink::take(const std::string& line) {
-  Json message = Json::parse(line, nullptr, false);
-  if (!message.is_object())
-    fail(fmt::format("it says what is no message: `{}`", line.substr(0, 80)));
+  auto message = message_in(line);
+  if (!message) fail(fmt::format("it says what is no message: `{}`", line.substr(0, 80)));
   last_heard_ = monotonic_now();
-  if (message.contains("end") && message.at("end").is_number_integer()) {
-    auto& queue = news_[message.at("end").get<int>()];
-    if (queue.size() > kMostNews) fail("it sends more news than anybody asked for");
-    queue.push_back(std::move(message));
-  } else if (!message.contains("alive")) {
-    answer_ = std::move(message);
+  if (!message->contains("end")) {
+    if (!message->contains("alive")) answer_ = std::move(*message);
+    return;
   }
+  const auto end = understand(*message, [](const Json& said) { return said.at("end").get<int>(); });
+  const auto wanted = news_.find(end);
+  if (wanted == news_.end()) return;  // of an end that has been forgotten meanwhile
+  News& news = wanted->second;
+  news.bytes += line.size();
+  if (news.messages.size() > kMostNews || news.bytes > kMostNewsBytes)
+    fail("it sends more news than anybody asked for");
+  news.messages.push_back(std::move(*message));
+}
+
+int AgentLink::new_number() {
+  news_[next_number_];
+  return next_number_++;
 }
 
 std::optional<Json> AgentLink::news_of(int number) {
-  auto& queue = news_[number];
+  auto& queue = news_.at(number).messages;
   if (queue.empty()) return std::nullopt;
   Json oldest = std::move(queue.front());
   queue.pop_front();
@@ -137,7 +158,10 @@ Time AgentLink::synchronise() {
     if (round >= shortest) continue;
     shortest = round;
     // The answer is read off its clock half a round trip after the question.
-    offset = sent + round / 2 - Time::picoseconds(answer.at("clock_ps"));
+    const auto clock = understand(
+        answer, [](const Json& said) { return said.at("clock_ps").get<std::int64_t>(); });
+    if (std::abs(clock) > kFarthestClock.picoseconds()) fail("its clock is out of all bounds");
+    offset = sent + round / 2 - Time::picoseconds(clock);
   }
   ask({{"do", "set-clock"}, {"offset_ps", offset.picoseconds()}}, kAnswerPatience);
   return shortest / 2;

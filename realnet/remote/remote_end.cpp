@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "realnet/remote/order_text.hpp"
+#include "realnet/remote/plausible.hpp"
 
 namespace linerate::realnet {
 namespace {
@@ -41,33 +43,59 @@ int RemoteEnd::message() {
   for (;;) {
     const auto news = agent_.news_of(number_);
     if (!news) return 0;
-    take(*news);
-    if (news->contains("failed")) return -1;
-    if (news->contains("said")) return news->at("said").get<std::string>().at(0);
+    const int word = agent_.understand(*news, [&](const Json& said) { return take(said); });
+    if (word != 0) return word;
   }
 }
 
-void RemoteEnd::take(const Json& news) {
-  if (news.contains("received")) report_.received = news.at("received").get<std::int64_t>();
+int RemoteEnd::take(const Json& news) {
+  const auto count = [&](const char* key, std::atomic<std::int64_t>& value) {
+    if (!news.contains(key)) return;
+    const auto told = news.at(key).get<std::int64_t>();
+    if (told < 0) agent_.fail("it counts less than nothing");
+    value = told;
+  };
+  count("received", report_.received);
+  count("sent", report_.sent);
   if (news.contains("port")) report_.port = news.at("port");
   if (news.contains("hardware_address")) report_.hardware_address = news.at("hardware_address");
-  if (news.contains("sent")) report_.sent = news.at("sent").get<std::int64_t>();
+  if (news.contains("report")) take_report(news.at("report"));
   if (news.contains("failed")) {
-    const std::string text = news.at("failed");
-    auto& failure = role_ == Role::sender ? report_.sender_failure : report_.receiver_failure;
-    const std::size_t size = std::min(text.size(), failure.size() - 1);
-    std::copy_n(text.begin(), size, failure.begin());
-    failure[size] = '\0';
+    take_failure(news.at("failed"));
+    return -1;
   }
-  if (!news.contains("report")) return;
-  const std::string text = news.at("report");
+  if (!news.contains("said")) return 0;
+  const std::string word = news.at("said");
+  if (word.size() != 1 || word[0] <= said_ || word[0] < kListening || word[0] > kDone)
+    agent_.fail("it speaks out of turn");
+  said_ = word[0];
+  if (said_ == kDone && !news.contains("report")) agent_.fail("its report is missing");
+  return said_;
+}
+
+void RemoteEnd::take_failure(const std::string& text) {
+  auto& failure = role_ == Role::sender ? report_.sender_failure : report_.receiver_failure;
+  const std::string reason = shown(text);
+  const std::size_t size = std::min(reason.size(), failure.size() - 1);
+  std::copy_n(reason.begin(), size, failure.begin());
+  failure[size] = '\0';
+}
+
+void RemoteEnd::take_report(const std::string& text) {
   const std::size_t size = role_ == Role::sender ? sizeof report_.sender : sizeof report_.receiver;
   const auto bytes = from_base64(text, size);
   if (!bytes) agent_.fail("its report is damaged");
+  // Into memory that nobody reads before it has been looked at.
+  const auto read_into = [&](auto& section) {
+    const auto copy = std::make_unique<std::remove_reference_t<decltype(section)>>();
+    put_section(*bytes, *copy);
+    if (!plausible(*copy)) agent_.fail("its report makes no sense");
+    section = *copy;
+  };
   if (role_ == Role::sender) {
-    put_section(*bytes, report_.sender);
+    read_into(report_.sender);
   } else {
-    put_section(*bytes, report_.receiver);
+    read_into(report_.receiver);
   }
 }
 

@@ -17,13 +17,17 @@ class RemoteEnd : public EndProcess {
   int message() override;
 
  private:
-  void take(const Json& news);
+  /// The word it brings, as from message().
+  int take(const Json& news);
+  void take_report(const std::string& text);
+  void take_failure(const std::string& text);
 
   AgentLink& agent_;
   TransferReport& report_;
   Role role_;
   int number_;
   std::int64_t sent_ = -1;  ///< as last told
+  char said_ = 0;           ///< the last of its words
 };
 
 }  // namespace linerate::realnet

@@ -77,6 +77,23 @@ std::optional<std::string> from_base64(const std::string& text, std::size_t size
   return bytes;
 }
 
+std::string shown(std::string text) {
+  constexpr std::size_t kMost = 1'000;
+  if (text.size() > kMost) text = text.substr(0, kMost) + " …";
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+  }
+  return text;
+}
+
+std::optional<Json> message_in(const std::string& line) {
+  constexpr int kDeepest = 8;
+  const auto shallow = [](int depth, Json::parse_event_t, const Json&) { return depth < kDeepest; };
+  Json message = Json::parse(line, shallow, false);
+  if (!message.is_object()) return std::nullopt;
+  return message;
+}
+
 LineReader::State LineReader::read() {
   std::array<char, 65536> buffer;
   // A bounded share of a peer's flood, so that others get their turn.

@@ -21,6 +21,14 @@ std::string to_base64(std::span<const std::byte> bytes);
 /// The bytes; nothing if `text` is not base64 of exactly `size` bytes.
 std::optional<std::string> from_base64(const std::string& text, std::size_t size);
 
+/// What a peer has said, as it may be shown: of bounded length, and without the control characters
+/// that would let it write to a terminal as it likes.
+std::string shown(std::string text);
+
+/// A message that a peer has sent; nothing if it is no JSON object, or nested deeper than any
+/// message is (values nested without end would use up the stack when they are copied).
+std::optional<Json> message_in(const std::string& line);
+
 /// Lines as they come from a pipe. Longer ones than any message are an error, and so is a peer that
 /// talks without end.
 class LineReader {

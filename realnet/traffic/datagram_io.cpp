@@ -1,19 +1,8 @@
 #include "realnet/traffic/datagram_io.hpp"
 
 #include <sys/socket.h>
-#include <time.h>
 
 namespace linerate::realnet {
-namespace {
-
-Time real_now() {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return Time::seconds(now.tv_sec) + Time::nanoseconds(now.tv_nsec);
-}
-
-}  // namespace
-
 void unbind_from_queues(const FileDescriptor& socket) {
   constexpr int kUnderWay = 32 << 20;
   // More than everyone is allowed needs CAP_NET_ADMIN.

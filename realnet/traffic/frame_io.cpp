@@ -281,7 +281,7 @@ class RingCollector : public Collector {
     std::memcpy(&arrival.stamp,
                 reinterpret_cast<const std::uint8_t*>(&frame) + frame.tp_mac + header_,
                 sizeof arrival.stamp);
-    arrival.at = clock_.monotonic(Time::seconds(frame.tp_sec) + Time::nanoseconds(frame.tp_nsec));
+    arrival.at = clock_.monotonic(real_time(frame.tp_sec, frame.tp_nsec));
     arrival.size = Bytes(frame.tp_len) + kFcs;
     if (verify_) {
       const auto* payload = reinterpret_cast<const char*>(&frame) + frame.tp_mac + header_;

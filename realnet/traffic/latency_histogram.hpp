@@ -35,6 +35,13 @@ class LatencyHistogram {
     count_ += other.count_;
   }
 
+  /// Whether it is one that record() can have made; of use where the bytes come from elsewhere.
+  bool consistent() const {
+    std::int64_t counted = 0;
+    for (const std::uint32_t count : counts_) counted += count;
+    return counted == count_ && std::isfinite(sum_) && least_ <= largest_;
+  }
+
   std::int64_t count() const { return count_; }
   /// These need one span at least.
   Time mean() const { return Time::from_seconds(sum_ / static_cast<double>(count_)); }

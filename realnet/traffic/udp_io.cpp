@@ -170,8 +170,7 @@ class UdpCollector : public Collector {
       if (control->cmsg_type == SCM_TIMESTAMPNS) {
         timespec stamp{};
         std::memcpy(&stamp, CMSG_DATA(control), sizeof stamp);
-        arrival.at =
-            clock_.monotonic(Time::seconds(stamp.tv_sec) + Time::nanoseconds(stamp.tv_nsec));
+        arrival.at = clock_.monotonic(real_time(stamp.tv_sec, stamp.tv_nsec));
       } else if (control->cmsg_type == SO_RXQ_OVFL) {
         std::uint32_t lost = 0;
         std::memcpy(&lost, CMSG_DATA(control), sizeof lost);

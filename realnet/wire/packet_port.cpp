@@ -95,7 +95,7 @@ PacketPort::Arrival PacketPort::front() const {
   auto* header = reinterpret_cast<tpacket2_hdr*>(slot());
   const std::atomic_ref<std::uint32_t> status(header->tp_status);
   if ((status.load(std::memory_order_acquire) & TP_STATUS_USER) == 0) return {};
-  return {Time::seconds(header->tp_sec) + Time::nanoseconds(header->tp_nsec),
+  return {real_time(header->tp_sec, header->tp_nsec),
           {slot() + header->tp_mac, header->tp_snaplen}};
 }
 

@@ -24,7 +24,7 @@ class PacketPort {
   ~PacketPort();
 
   struct Arrival {
-    Time stamp;  ///< CLOCK_REALTIME when the kernel had the frame
+    Time stamp;  ///< real_time() when the kernel had the frame
     std::span<const std::byte> bytes;
   };
   /// The oldest frame not yet taken, or nothing (no bytes). Stays until release().

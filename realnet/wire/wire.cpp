@@ -37,12 +37,6 @@ constexpr Bytes kSpareRoom{8 << 20}, kMostRoom{256 << 20};
 /// The process's own patience when it starts.
 constexpr Time kStartPatience = Time::seconds(5);
 
-Time realtime_now() {
-  timespec now{};
-  ::clock_gettime(CLOCK_REALTIME, &now);
-  return Time::seconds(now.tv_sec) + Time::nanoseconds(now.tv_nsec);
-}
-
 Bytes room_for(const LineConfig& line) {
   const double flight =
       static_cast<double>(line.rate.bits_per_second()) / 8 * (line.latency + line.jitter).seconds();
@@ -74,7 +68,7 @@ class LineWorker {
   bool receive() {
     const Time begun = monotonic_now();
     // The kernel stamps with the clock of the day, which may be set; deadlines use one that is not.
-    const Time to_monotonic = monotonic_now() - realtime_now();
+    const Time to_monotonic = monotonic_now() - real_now();
     int taken = 0;
     for (; taken < kMostAtOnce; ++taken) {
       const PacketPort::Arrival arrival = in_.front();

@@ -3,12 +3,18 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
 
 #include "realnet/measure.hpp"
 #include "realnet/remote/agent.hpp"
 #include "realnet/remote/agent_link.hpp"
 #include "realnet/remote/host_setup.hpp"
 #include "realnet/remote/order_text.hpp"
+#include "realnet/remote/remote_end.hpp"
 #include "realnet/remote/wire_format.hpp"
 #include "sim/random.hpp"
 #include "tests/realnet/fixture.hpp"
@@ -39,9 +45,10 @@ std::string hello(const Json& changes = Json::object()) {
 TEST_CASE("an agent that cannot be started, or is something else, is named with its host") {
   CHECK_THAT(complaint_about("exit 7"),
              Catch::Contains("host far") && Catch::Contains("exit code 7"));
-  CHECK_THAT(complaint_about("echo Welcome to this machine; sleep 5"),
+  CHECK_THAT(complaint_about("echo Welcome to this machine; cat > /dev/null"),
              Catch::Contains("no message") && Catch::Contains("Welcome"));
-  CHECK_THAT(complaint_about("echo '{\"x\": 1}'; sleep 5"), Catch::Contains("no linerate agent"));
+  CHECK_THAT(complaint_about("echo '{\"x\": 1}'; cat > /dev/null"),
+             Catch::Contains("no linerate agent"));
   experiments::LabHost nowhere;
   nowhere.name = "far";
   nowhere.command = {"/no/such/program"};
@@ -50,10 +57,11 @@ TEST_CASE("an agent that cannot be started, or is something else, is named with 
 
 TEST_CASE("an agent of another version or layout is refused with both") {
   CHECK_THAT(
-      complaint_about(hello({{"version", "99.9"}}) + "sleep 5"),
+      complaint_about(hello({{"version", "99.9"}}) + "cat > /dev/null"),
       Catch::Contains("version") && Catch::Contains("99.9") && Catch::Contains("same version"));
-  CHECK_THAT(complaint_about(hello({{"protocol", 77}}) + "sleep 5"), Catch::Contains("protocol"));
-  CHECK_THAT(complaint_about(hello({{"layout", "1+1/middle"}}) + "sleep 5"),
+  CHECK_THAT(complaint_about(hello({{"protocol", 77}}) + "cat > /dev/null"),
+             Catch::Contains("protocol"));
+  CHECK_THAT(complaint_about(hello({{"layout", "1+1/middle"}}) + "cat > /dev/null"),
              Catch::Contains("layout"));
 }
 
@@ -71,10 +79,103 @@ TEST_CASE("an agent that dies, hangs, floods or talks without end is not waited 
              Catch::Contains("more news") || Catch::Contains("messages") || no_answer);
 }
 
+/// What is said of an agent that, asked for an end, does `deed` (shell commands).
+std::string complaint_about_end(const std::string& deed, Role role = Role::receiver) {
+  auto experiment = two_hosts(100);
+  experiment.tests = {stream("bulk", Time::seconds(1), Time{})};
+  TransferEnd end;
+  end.options.test = &experiment.tests[0];
+  Shared<TransferReport> report;
+  experiments::LabHost host;
+  host.name = "far";
+  host.command = {"sh", "-c", hello() + "read order; " + deed + "; cat > /dev/null", "agent"};
+  try {
+    AgentLink agent(host);
+    RemoteEnd remote(agent, {experiment, end, 1, role, *report, Time::seconds(9)});
+    const Time give_up = monotonic_now() + Time::seconds(5);
+    while (monotonic_now() < give_up) {
+      const int word = remote.message();
+      if (word < 0) return "failed: " + std::string(report->receiver_failure.data());
+      if (word == kDone) return "believed";
+      sleep_until(monotonic_now() + Time::milliseconds(1));
+    }
+    return "not noticed";
+  } catch (const EnvironmentError& error) {
+    return error.what();
+  }
+}
+
+TEST_CASE("news that makes no sense is the agent's failure, not this program's") {
+  const auto complaint = [](const std::string& news) {
+    return complaint_about_end("echo '" + news + "'");
+  };
+  for (const char* news : {R"({"end": 1, "said": 3})", R"({"end": 1, "said": "1", "port": "x"})",
+                           R"({"end": []})", R"({"end": 1, "hardware_address": [1]})",
+                           R"({"end": 1, "failed": {}})", R"({"end": 1, "report": 5})"}) {
+    INFO(news);
+    CHECK_THAT(complaint(news), Catch::Contains("host far") && Catch::Contains("makes no sense"));
+  }
+  CHECK_THAT(complaint(R"({"end": 1, "said": "3"})"), Catch::Contains("report is missing"));
+  CHECK_THAT(complaint(R"({"end": 1, "said": ""})"), Catch::Contains("out of turn"));
+  CHECK_THAT(complaint(R"({"end": 1, "said": "x"})"), Catch::Contains("out of turn"));
+  CHECK_THAT(complaint(R"({"end": 1, "received": -7})"), Catch::Contains("less than nothing"));
+  CHECK_THAT(complaint(R"({"end": 1, "failed": "no disk"})"), Catch::Contains("failed: no disk"));
+  // Values within values without end would use up the stack of whoever copies them.
+  CHECK_THAT(complaint_about_end("head -c 1000000 /dev/zero | tr '\\0' '['; echo"),
+             Catch::Contains("no message"));
+}
+
+TEST_CASE("what an agent says cannot write to the terminal as it likes") {
+  const auto clean = [](const std::string& text) {
+    return !text.empty() && text.find_first_of("\x1b\x07") == std::string::npos;
+  };
+  const std::string escape = R"(\033]0;mine\007)";
+  CHECK(clean(complaint_about("printf '" + escape + "\\n'; cat > /dev/null")));
+  CHECK(clean(complaint_about_end(R"(echo '{"end": 1, "failed": "\u001b[2J\u0007"}')")));
+}
+
+/// An agent whose report on a receiver is what `change` makes of a true one.
+template <class Change>
+std::string complaint_about_report(Change change) {
+  const auto report = std::make_unique<ReceiverReport>();
+  report->step = Time::milliseconds(100);
+  report->intervals = 10;
+  change(*report);
+  const std::string path =
+      std::filesystem::temp_directory_path() / ("report-" + std::to_string(::getpid()));
+  std::ofstream(path) << Json{{"end", 1},
+                              {"said", "3"},
+                              {"report", to_base64(std::as_bytes(std::span(report.get(), 1)))}}
+                             .dump()
+                      << '\n';
+  const std::string complaint = complaint_about_end("cat " + path);
+  std::filesystem::remove(path);
+  return complaint;
+}
+
+TEST_CASE("a report that would lead its reader out of bounds is refused") {
+  CHECK(complaint_about_report([](ReceiverReport&) {}) == "believed");
+  const auto refused = Catch::Contains("its report makes no sense");
+  using Report = ReceiverReport;
+  CHECK_THAT(complaint_about_report([](Report& r) { r.intervals = kMostIntervals + 1; }), refused);
+  CHECK_THAT(complaint_about_report([](Report& r) { r.intervals = -1; }), refused);
+  CHECK_THAT(complaint_about_report([](Report& r) { r.step = Time{}; }), refused);
+  CHECK_THAT(complaint_about_report([](Report& r) { r.bytes = INT64_MIN; }), refused);
+  CHECK_THAT(complaint_about_report([](Report& r) { r.window_bytes[3] = NAN; }), refused);
+  CHECK_THAT(complaint_about_report([](Report& r) { r.datagrams.method.fill('x'); }), refused);
+  CHECK_THAT(complaint_about_report([](Report& r) {
+               // The number of spans of a histogram that has none; it is its first member.
+               const std::int64_t count = 7;
+               std::memcpy(static_cast<void*>(&r.datagrams.latency), &count, sizeof count);
+             }),
+             refused);
+}
+
 TEST_CASE("an agent's refusal of an order is passed on") {
-  CHECK_THAT(complaint_about(hello() +
-                             "read order; echo '{\"error\": \"no route to 192.0.2.9\"}'; sleep 5"),
-             Catch::Contains("host far") && Catch::Contains("no route to 192.0.2.9"));
+  CHECK_THAT(
+      complaint_about(hello() +
+                      "read order; echo '{\"error\": \"no route to 192.0.2.9\"}'; cat > /dev/null"),
+      Catch::Contains("host far") && Catch::Contains("no route to 192.0.2.9"));
 }
 
 TEST_CASE("bytes survive as text, and damaged text is found") {

@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "realnet/lab.hpp"
@@ -83,6 +84,18 @@ TEST_CASE("robust: a run killed at any moment leaves nothing that the next does 
     remove_leftovers();
     INFO("killed after " << moment.count() << " ms");
     CHECK(nothing_of(process));
+  }
+}
+
+TEST_CASE("robust: a file whose name only looks like a run's is left alone and stops nobody") {
+  if (!labs_possible()) return;
+  files::create_directories("/run/linerate");
+  // Of no process there can be; without digits enough; without an end.
+  for (const char* name : {"99999999999999999999-deadbeef.lock", "7-dead.lock", "7-deadbeef"}) {
+    const std::string path = std::string("/run/linerate/") + name;
+    std::ofstream(path) << "";
+    CHECK_NOTHROW(remove_leftovers());
+    CHECK(files::remove(path));
   }
 }
 
