@@ -51,7 +51,8 @@ AgentLink::AgentLink(const experiments::LabHost& host) : host_(host.name) {
     }
   }
   understand(greeting, [&](const Json& said) {
-    for (const auto& [fact, value] : said.value("machine", Json::object()).items()) {
+    if (!said.contains("machine")) return;
+    for (const auto& [fact, value] : said.at("machine").items()) {
       if (machine_.size() < kMostFacts) machine_[shown(fact)] = shown(value.get<std::string>());
     }
   });

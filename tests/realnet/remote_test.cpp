@@ -115,6 +115,8 @@ TEST_CASE("news that makes no sense is the agent's failure, not this program's")
     INFO(news);
     CHECK_THAT(complaint(news), Catch::Contains("host far") && Catch::Contains("makes no sense"));
   }
+  CHECK_THAT(complaint_about(hello({{"machine", {{"cores", 2}}}}) + "cat > /dev/null"),
+             Catch::Contains("makes no sense"));
   CHECK_THAT(complaint(R"({"end": 1, "said": "3"})"), Catch::Contains("report is missing"));
   CHECK_THAT(complaint(R"({"end": 1, "said": ""})"), Catch::Contains("out of turn"));
   CHECK_THAT(complaint(R"({"end": 1, "said": "x"})"), Catch::Contains("out of turn"));
