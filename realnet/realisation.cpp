@@ -295,6 +295,8 @@ void list_path_effects(const Experiment& experiment, const Link& link, bool netn
   };
   emulated("delay", link.delay != Time{}, "added to the time of every frame's departure");
   emulated("jitter", link.jitter != Time{}, "uniform and seeded, order kept");
+  if (netns && link.jitter_reorders)
+    list.ignored("jitter_reorders", "frames of a user-space wire keep their order", true);
   emulated("loss", link.loss[0] > 0 || link.loss[1] > 0,
            "every frame is lost by a seeded draw after it has taken its time on the line");
   emulated("bit_error_rate", link.bit_error_rate > 0,

@@ -39,6 +39,13 @@ class LinkBuilder {
     link.length_m = spec.length_m;
     link.delay = spec.delay;
     link.jitter = spec.jitter;
+    link.jitter_reorders = spec.jitter_reorders;
+    if (spec.jitter_reorders && spec.jitter == Time{})
+      context_.error(path_ + ".jitter_reorders", "without jitter no frame overtakes another",
+                     "add `jitter: 1ms`");
+    if (spec.jitter_reorders && !spec.reorder.empty())
+      context_.error(path_ + ".jitter_reorders", "`reorder` says exactly which frame is late",
+                     "remove one of the two");
     link.bit_error_rate = spec.bit_error_rate;
     link.mtu = spec.mtu;
     if (spec.queue && spec.queue->only_limit()) {

@@ -457,6 +457,7 @@ void describe(V& v, LinkSpec& s) {
   v("length", s.length_m, "of the cable", FieldRule{.high = 1e9, .kind = Kind::length});
   v("delay", s.delay, "added one way");
   v("jitter", s.jitter, "added, uniform in [0, jitter], order kept");
+  v("jitter_reorders", s.jitter_reorders, "frames overtake each other where their jitter says so");
   v("loss", s.loss, "probability of losing a frame", kProbability);
   v("mtu", s.mtu, "largest IP packet that passes; larger ones vanish", kMtu);
   v("bit_error_rate", s.bit_error_rate, "probability of a wrong bit",

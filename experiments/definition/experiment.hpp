@@ -129,7 +129,8 @@ struct Link {
   double length_m = 0;
   Time propagation{};             ///< length over the medium's velocity
   Time delay{};                   ///< added one way
-  Time jitter{};                  ///< uniform in [0, jitter], order kept
+  Time jitter{};                  ///< uniform in [0, jitter], order kept unless …
+  bool jitter_reorders = false;   ///< … frames overtake each other, as in tc-netem(8) without rate
   double loss[2] = {0, 0};        ///< probability per frame, by transmitting end
   double bit_error_rate = 0;
   std::optional<Bytes> mtu;       ///< largest IP packet that passes

@@ -102,6 +102,7 @@ struct LinkSpec {
   Ends<Autonegotiation> autonegotiation;
   double length_m = 0;
   Time delay, jitter;
+  bool jitter_reorders = false;
   Loss loss;
   double bit_error_rate = 0;
   std::optional<Bytes> mtu;

@@ -39,6 +39,7 @@ class Impairment {
       : loss_(link.loss[from_end]),
         bit_error_rate_(link.bit_error_rate),
         jitter_(link.jitter),
+        overtakes_(link.jitter_reorders),
         largest_(link.mtu ? link.mtu->count() : 0),
         blackholes_(link.blackholes),
         script_(link.script[from_end]),
@@ -75,6 +76,9 @@ class Impairment {
 
   void set_loss(double probability) { loss_ = probability; }
 
+  /// Whether a frame arrives by its own jitter, before those ahead of it if that says so.
+  bool overtakes() const { return overtakes_; }
+
   Time jitter() { return jitter_ > Time{} ? jitter_.scaled(random_.uniform01()) : Time{}; }
 
   /// Whether this frame, the one last judged, is the one to hold back.
@@ -103,6 +107,7 @@ class Impairment {
   double loss_;
   double bit_error_rate_;
   Time jitter_;
+  bool overtakes_;
   std::int64_t largest_;  ///< wire bytes that pass; 0: any
   std::vector<std::pair<Time, Time>> blackholes_;
   experiments::Script script_;

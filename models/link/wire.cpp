@@ -1,6 +1,7 @@
 #include "models/link/wire.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace linerate::models {
 
@@ -55,6 +56,7 @@ Wire::Wire(const WireConfig& config, Impairment impairment)
       announce_head_(config.announce_head),
       impaired_(impairment.any()),
       emulated_(config.path_queue || config.emulated),
+      overtaking_(impairment.overtakes()),
       latency_(config.latency),
       config_(config),
       impairment_(std::move(impairment)) {
@@ -148,6 +150,14 @@ void Wire::show_departure(Time now, const Packet& packet) {
 
 void Wire::show_arrival(Time now, Time arrival, const Packet& packet) {
   if (tap_ != nullptr) tap_->received(now, index_, later(arrival, packet.tail), packet);
+}
+
+// Frames in flight stand in the order of their arrival.
+void Wire::overtake(Time now, Time arrival, PacketHandle handle, const Packet& packet) {
+  flight_.push_back({arrival, handle});
+  for (std::size_t i = flight_.size() - 1; i > 0 && flight_[i - 1].arrival > arrival; --i)
+    std::swap(flight_[i - 1], flight_[i]);
+  show_arrival(now, arrival, packet);
 }
 
 // A script may hold one frame back and let it follow some later ones.

@@ -60,7 +60,8 @@ class Wire {
   /// As send(), by a caller that has room: the transmitter alone.
   Sent put(Time now, PacketHandle handle, Packet& packet, Time not_before = Time{});
 
-  bool in_flight() const { return !flight_.empty(); }
+  /// Whether the frame behind the one just taken needs an event.
+  bool wants_event() const { return !flight_.empty() && !overtaking_; }
   Time next_arrival() const { return flight_.front().arrival; }
   /// Takes the head off the wire.
   PacketHandle arrive() { return flight_.take_front().packet; }
@@ -146,6 +147,7 @@ class Wire {
   void keep(std::uint32_t wire_bytes);
   Drop judge(Time now, const Packet& packet);
   void put_impaired(Time now, Time arrival, PacketHandle handle, const Packet& packet);
+  void overtake(Time now, Time arrival, PacketHandle handle, const Packet& packet);
   void show_arrival(Time now, Time arrival, const Packet& packet);
   Sent refused(Time now);
   Sent dropped(Drop cause, Time departure);
@@ -153,6 +155,7 @@ class Wire {
   // What every frame needs comes first and together.
   Queue queue_;
   bool announce_head_, impaired_, emulated_;
+  bool overtaking_;           // frames have an event each, because a later one can come first
   std::int64_t ps_per_byte_;  // 0 if a byte does not last a whole number of picoseconds
   Time latency_;
   Time gap_;   // between the last bit and the line being free again
@@ -202,11 +205,16 @@ class Wire {
   packet.tail = free_at_ - gap_ + latency;
   Time arrival = packet.tail;
   if (announce_head_) arrival = earlier(arrival, start + head_ + latency);
-  // Jitter keeps the order: a frame never arrives before the one ahead of it.
+  // Jitter keeps the order unless told otherwise: a frame never arrives before the one ahead of it.
+  const Time own_arrival = arrival;
   arrival = later(arrival, last_arrival_);
   last_arrival_ = arrival;
   const bool idle = flight_.empty();
   if (impaired_) [[unlikely]] {
+    if (overtaking_) {
+      overtake(now, own_arrival, handle, packet);
+      return {Drop::none, true, free_at_, own_arrival};
+    }
     put_impaired(now, arrival, handle, packet);
     return {Drop::none, idle && !flight_.empty(), free_at_, arrival};
   }

@@ -48,7 +48,7 @@ inline void Network::on_arrival(Time now, std::uint32_t index) {
   Wire& wire = wires_[index];
   const PacketHandle handle = wire.arrive();
   // The next head is scheduled before anything else, so that it takes this event's place.
-  if (wire.in_flight()) engine_->schedule(index, wire.next_arrival(), Kind::arrival, index);
+  if (wire.wants_event()) engine_->schedule(index, wire.next_arrival(), Kind::arrival, index);
   arrive(now, index, handle, packets_.get(handle));
 }
 

@@ -79,7 +79,7 @@ TEST_CASE("M/D/1: the mean wait at a wire is rho / (2 (1 - rho)) services") {
     double waited = 0;
     for (int i = 0; i < kPerBatch; ++i) {
       now += random.exponential(service.scaled(1 / rho));
-      while (wire.in_flight() && wire.next_arrival() <= now) wire.arrive();
+      while (wire.wants_event() && wire.next_arrival() <= now) wire.arrive();
       Packet packet = frame(kBytes);
       waited += (wire.send(now, {1, 1}, packet).departure - now - service).seconds();
     }
@@ -156,7 +156,7 @@ TEST_CASE("a scripted reordering delivers a segment after so many later ones") {
     wire.send(Time{}, {i, 1}, packet);
   }
   std::vector<std::uint32_t> order;
-  while (wire.in_flight()) order.push_back(wire.arrive().index);
+  while (wire.wants_event()) order.push_back(wire.arrive().index);
   CHECK(order == std::vector<std::uint32_t>{2, 3, 1, 4});
 }
 
@@ -169,7 +169,7 @@ TEST_CASE("bit errors lose a frame with probability 1 - (1 - e)^bits") {
   for (int i = 0; i < kFrames; ++i) {
     Packet packet = frame(1538);
     if (wire.send(Time{}, {1, 1}, packet).drop == Drop::bit_error) ++lost;
-    while (wire.in_flight()) wire.arrive();
+    while (wire.wants_event()) wire.arrive();
   }
   const double p = 1 - std::pow(1 - 1e-5, 1518 * 8);
   const double sigma = std::sqrt(p * (1 - p) * kFrames);
