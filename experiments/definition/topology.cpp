@@ -10,6 +10,8 @@
 #include <set>
 #include <utility>
 
+#include "sim/random.hpp"
+
 namespace linerate::experiments {
 namespace {
 
@@ -61,14 +63,9 @@ class DistanceRecorder : public boost::default_bfs_visitor {
   Distances* distances_;
 };
 
-// The finalizer of SplitMix64 (Steele, Lea, Flood 2014): every input bit reaches every output bit,
-// so neighbouring flow hashes and equal switches in a row choose independently.
-std::uint64_t mix(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
+// Every input bit reaches every output bit, so neighbouring flow hashes and equal switches in a row
+// choose independently.
+std::uint64_t mix(std::uint64_t x) { return sim::splitmix64(x); }
 
 // The VLANs of a switch's ports. A switch without any forwards frames with their tags as they are.
 class PortVlans {

@@ -57,8 +57,9 @@ TEST_CASE("completion and goodput lie within 2 % of the captured median run", ) 
     if (name == "s25a-loss1pct-cubic") continue;  // chance: below
     INFO(name);
     const TestResult predicted = predict(name);
-    // A writer of 100 B refills its buffer of up to 800 kB every 130 ms; what is left of the last
-    // refill when it stops takes up to 95 ms of these 2.24 s to drain.
+    // Goal: 2 % for all; s10a misses it. A writer of 100 B refills its buffer of up to 800 kB every
+    // 130 ms; what is left of the last refill when it stops takes up to 95 ms of these 2.24 s to
+    // drain.
     const double most = name == "s10a-nagle-backtoback" ? 0.04 : 0.02;
     CHECK(std::abs(error(predicted, capture, "elapsed")) < most);
     CHECK(std::abs(error(predicted, capture, "goodput")) < 0.02);
@@ -130,7 +131,8 @@ tests:
      duration: 3s, socket_buffer: {{send: {}KiB}}}}
 )",
                                          kibibytes);
-    return median(models::simulate(experiments::parse_experiment(text, "test")).tests.front(), "goodput");
+    return median(models::simulate(experiments::parse_experiment(text, "test")).tests.front(),
+                  "goodput");
   };
   CHECK(carried(8) == Approx(70.1e6).epsilon(0.1));
   CHECK(carried(16) == Approx(74.7e6).epsilon(0.1));
@@ -142,7 +144,8 @@ TEST_CASE("BBR and random loss: goodput within 3 %, retransmissions within 15 %"
   const auto measured = captured();
   const TestResult loss = predict("s25a-loss1pct-cubic");
   const TestResult& captured_loss = measured.at("s25a-loss1pct-cubic");
-  // The five captured runs lie between -2.2 and +5.2 % of their median.
+  // The goal of 3 % is missed by 0.3. The five captured runs lie between -2.2 and +5.2 % of their
+  // median.
   CHECK(error(loss, captured_loss, "goodput") > -0.022);
   CHECK(error(loss, captured_loss, "goodput") < 0.052);
   CHECK(std::abs(error(loss, captured_loss, "retransmits")) < 0.15);
